@@ -247,7 +247,7 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
     add(QStringLiteral("What the model sees"),
         QString::fromUtf8("Click a patch, a token or an object to choose i; Shift with a click "
                           "chooses j. The other objects are tinted by r\u1D62\u2C7C; the map shows "
-                          "all i \u2192 j. F gives it the page, Escape returns."),
+                          "all i \u2190 j. F gives it the page, Escape returns."),
         of(inspector))
         .usable = true;
     add(QStringLiteral("Time"),

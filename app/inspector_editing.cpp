@@ -224,11 +224,11 @@ void InspectorEditing::fillCellMenu(QMenu& menu, int i, int j) {
     if (m_inspector.choice().maps().isTransposed(m_inspector.view())) std::swap(i, j);
     const auto map = chosenMap();
     const auto& maps = m_inspector.choice().maps();
-    menu.addSection(QStringLiteral("%1 \u2192 %2")
+    menu.addSection(QStringLiteral("%1 \u2190 %2")
                         .arg(widgets::rowName(maps, m_inspector.view(), i),
                              widgets::columnName(maps, m_inspector.view(), j)));
     if (map.kind != MapKind::Symbols) {
-        auto* cut = menu.addMenu(QStringLiteral("Cut the edge i \u2192 j"));
+        auto* cut = menu.addMenu(QStringLiteral("Cut the edge i \u2190 j"));
         const auto edge = [&](const QString& text, InspectorEdits::Edge which) {
             cut->addAction(text, this,
                            [this, map, i, j, which] { m_edits.cutEdge(map, i, j, which); });
@@ -240,7 +240,7 @@ void InspectorEditing::fillCellMenu(QMenu& menu, int i, int j) {
         const QString what = map.kind == MapKind::Relation
                                  ? QStringLiteral("Set r\u1D62\u2C7C")
                                  : QStringLiteral("Set \u03B1\u1D62\u2C7C");
-        const QString where = QStringLiteral("%1 \u2192 %2")
+        const QString where = QStringLiteral("%1 \u2190 %2")
                                   .arg(widgets::rowName(maps, m_inspector.view(), i),
                                        widgets::columnName(maps, m_inspector.view(), j));
         menu.addAction(what + QStringLiteral("..."), this, [this, map, i, j, what, where] {
@@ -266,7 +266,7 @@ void InspectorEditing::fillObjectMenu(QMenu& menu, int object) {
     const QString name = widgets::columnName(m_inspector.choice().maps(), view, object);
     menu.addSection(name);
     if (view.source != object && map.kind != MapKind::Symbols) {
-        auto* cut = menu.addMenu(QStringLiteral("Cut the edge i \u2192 this one"));
+        auto* cut = menu.addMenu(QStringLiteral("Cut the edge i \u2190 this one"));
         const int i = view.source;
         if (isAttention(map.kind))
             cut->addAction(QStringLiteral("This head"), this, [this, map, i, object] {

@@ -53,7 +53,7 @@ void Menus::addInspect() {
           [inspector] { inspector()->stepLayer(-1); });
     separate();
     entry("Swap direction (i \u2194 j)", QKeySequence(Qt::Key_D),
-          "Switch between i \u2192 j and j \u2192 i",
+          "Switch between i \u2190 j and j \u2190 i",
           [inspector] { inspector()->toggleDirection(); });
     entry("Next transform", QKeySequence(Qt::Key_P), "Raw, tanh, sigmoid, softmax, top k",
           [inspector] { inspector()->cycleProcessing(); });
@@ -153,10 +153,10 @@ void Menus::addEdits() {
         "Only this map", QKeySequence("Shift+X"),
         "Take all other maps of its kind in the layer out; again to return them",
         [editing] { editing().onlyThis(); }, ofMap);
-    for (const auto& [text, key, by] : {std::tuple{"Raise r_ij by 0.1", "Alt+Up", 0.1},
-                                        {"Lower r_ij by 0.1", "Alt+Down", -0.1},
-                                        {"Raise r_ij by 1", "Alt+Shift+Up", 1.0},
-                                        {"Lower r_ij by 1", "Alt+Shift+Down", -1.0}})
+    for (const auto& [text, key, by] : {std::tuple{"Raise r\u1D62\u2C7C by 0.1", "Alt+Up", 0.1},
+                                        {"Lower r\u1D62\u2C7C by 0.1", "Alt+Down", -0.1},
+                                        {"Raise r\u1D62\u2C7C by 1", "Alt+Shift+Up", 1.0},
+                                        {"Lower r\u1D62\u2C7C by 1", "Alt+Shift+Down", -1.0}})
         add(
             QString::fromUtf8(text), QKeySequence(key),
             QString("Change the value of the chosen cell by %1").arg(by),

@@ -168,7 +168,7 @@ void Menus::addHelp() {
         sheet->open();
     });
     add("Tour", {},
-        QString::fromUtf8("What r, i \u2192 j and \u03B1 are, and the parts of the window"),
+        QString::fromUtf8("What r, i \u2190 j and \u03B1 are, and the parts of the window"),
         [this] { showTour(m_window); });
     add("Documentation", QKeySequence("Ctrl+F1"), "Models, experiments, file formats, glossary",
         [this] { showDocuments(&m_window); });

@@ -397,6 +397,12 @@ private:
             }
             return found.first->second;
         });
+        for (std::size_t m = 0; m < m_values.values.size(); ++m) {
+            auto& one = m_atlas.relations[m];
+            const auto a = static_cast<std::size_t>(std::max<std::int64_t>(0, one.labelled));
+            fillEvidence(one, m_objects, *m_subject.data, m_values.values[m],
+                         one.labelled < 0 ? PairTruth() : truthOf(a, m_objects.shape));
+        }
     }
 
     /// Whether the label of a head holds in examples of one answer alone.

@@ -55,6 +55,7 @@ struct RelationAtlas {
         std::string text;  ///< "patch (0, 1) <- patch (2, 1)", or both tokens in their contexts
         Image picture;     ///< may be empty
         std::int64_t row = 0, column = 0;  ///< of the map of this example
+        std::int64_t holds = -1;  ///< the attribute of the label: 1 yes, 0 no; -1: undefined
     };
     struct Relation {
         std::string name;              ///< "layer 2 relation 1"
@@ -74,6 +75,9 @@ struct RelationAtlas {
         std::vector<Use> uses;        ///< empty: not measured
         std::int64_t group = 0;       ///< those of a group are correlated by 0.7 and more
         std::vector<Pair> highest, lowest, nearZero;  ///< at most one of an example
+        /// The highest pairs for which the label is true (of an AUC below 0.5: whose attribute does
+        /// not hold), at most one of an example; empty without a label.
+        std::vector<Pair> evidence;
 
         std::int64_t attribute = -1;  ///< the strongest, of the label or not; -1: none
         std::int64_t labelled = -1;   ///< that of the label; -1: no label

@@ -14,4 +14,9 @@ namespace relascope::core {
 void fillGallery(RelationAtlas::Relation& relation, const PairObjects& objects, const Dataset& data,
                  const std::vector<float>& values);
 
+/// Marks in these pairs whether the attribute of the label holds, and fills evidence; without a
+/// label nothing is marked. `truth` as PairAttribute::truth.
+void fillEvidence(RelationAtlas::Relation& relation, const PairObjects& objects,
+                  const Dataset& data, const std::vector<float>& values, PairTruth truth);
+
 }  // namespace relascope::core

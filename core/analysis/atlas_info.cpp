@@ -34,7 +34,7 @@ const FieldTable<AtlasOptions>& atlasFields() {
                          "a CSV file of own attributes: columns example, i, j, and one for each "
                          "attribute")};
         all[1].spec.choiceTitles = {"Relations", "Attention"};
-        all[1].spec.choiceHelp = {"Every relation r_ij", "The attention of every head"};
+        all[1].spec.choiceHelp = {"Every relation r\u1D62\u2C7C", "The attention of every head"};
         return all;
     }();
     return table;

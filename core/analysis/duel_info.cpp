@@ -44,11 +44,11 @@ const FieldTable<DuelOptions>& duelFields() {
                 "in layer 2\", put into A in place of the chosen ones; in the window it is "
                 "added to what was measured")};
         all[1].spec.choiceTitles = {"Relations", "Attention"};
-        all[1].spec.choiceHelp = {"Every relation r_ij", "The attention of every head"};
+        all[1].spec.choiceHelp = {"Every relation r\u1D62\u2C7C", "The attention of every head"};
         all[5].spec.choiceTitles = {"Streams", "Attention", "Feed-forward", "Relations"};
         all[5].spec.choiceHelp = {
             "The stream after a layer of B", "What the attention of a layer adds",
-            "What the feed-forward part of a layer adds", "The relations r_ij of a layer"};
+            "What the feed-forward part of a layer adds", "The relations r\u1D62\u2C7C of a layer"};
         return all;
     }();
     return table;

@@ -21,6 +21,7 @@ using Relation = RelationAtlas::Relation;
 
 constexpr std::pair<EditOp, const char*> kWays[] = {
     {EditOp::Zero, "z"}, {EditOp::Mean, "a"}, {EditOp::Resample, "b"}};
+constexpr const char* kLines[] = {"s0", "s1", "s2", "s3", "s4", "s5"};
 constexpr std::size_t kBars = 24, kRows = 200, kExamplesShown = 6;
 constexpr double kNames = 230.0, kBar = 22.0;
 
@@ -72,7 +73,7 @@ const Way* wayOf(const ModelScan::Component& part, EditOp how) {
 
 std::string changeText(const Numbers& numbers, const Way* way) {
     if (!way) return {};
-    return numbers.change(way->change.change) + " [" + numbers.change(way->change.low) + ", " +
+    return numbers.change(way->change.change) + " [" + numbers.change(way->change.low) + ",\u00A0" +
            numbers.change(way->change.high) + "]";
 }
 
@@ -196,7 +197,10 @@ ReportFigure effectFigure(const ModelScan& scan) {
     if (parts.empty() || low == high) return {};
     const double left = kNames + 10, right = SvgPicture::kWidth - 60;
     const auto at = [&](double v) { return left + (right - left) * (v - low) / (high - low); };
-    const double bottom = 24 + kBar * static_cast<double>(parts.size());
+    const double top = 40, bottom = top + kBar * static_cast<double>(parts.size());
+    svg.text((left + right) / 2, 12,
+             "change of " + metricLabel(scan.metric) + (numbers.percent ? " (points)" : ""), "m",
+             "middle", 11);
     // Four to ten lines at 1, 2 or 5 times a power of ten.
     double step = std::pow(10.0, std::floor(std::log10((high - low) / 2.0)));
     for (const double more : {5.0, 2.0, 1.0})
@@ -206,22 +210,22 @@ ReportFigure effectFigure(const ModelScan& scan) {
         }
     for (double k = std::ceil(low / step); k <= std::floor(high / step); ++k) {
         const double v = k * step;
-        svg.line(at(v), 20, at(v), bottom);
-        svg.text(at(v), 14, numbers.change(v), "m", "middle", 11);
+        svg.line(at(v), top - 4, at(v), bottom);
+        svg.text(at(v), top - 10, numbers.change(v), "m", "middle", 11);
     }
-    double y = 24;
+    double y = top;
     for (const auto* part : parts) {
         svg.text(kNames, y + 14, part->title, "t", "end");
-        double top = y + 3;
+        double line = y + 3;
         for (const auto& [how, style] : kWays)
             if (const auto* way = wayOf(*part, how)) {
-                svg.bar(at(0.0), at(way->change.change), top, 5, style);
-                svg.line(at(way->change.low), top + 2.5, at(way->change.high), top + 2.5, "l");
-                top += 6;
+                svg.bar(at(0.0), at(way->change.change), line, 5, style);
+                svg.line(at(way->change.low), line + 2.5, at(way->change.high), line + 2.5, "l");
+                line += 6;
             }
         y += kBar;
     }
-    svg.line(at(0.0), 20, at(0.0), bottom, "l");
+    svg.line(at(0.0), top - 4, at(0.0), bottom, "l");
     return {"effects", caption, svg.file()};
 }
 
@@ -230,7 +234,8 @@ ReportFigure labelFigure(const ModelScan& scan) {
     SvgPicture svg("How well maps tell their attributes");
     const double left = kNames + 190, right = SvgPicture::kWidth - 20;
     const auto at = [&](double auc) { return left + (right - left) * auc; };
-    double y = 24;
+    constexpr double kTop = 40;
+    double y = kTop;
     for (std::size_t k = 0; k < scan.findings.size(); ++k)
         for (const auto m : scan.findings[k].maps) {
             const auto& map = scan.atlas.relations[static_cast<std::size_t>(m)];
@@ -247,15 +252,21 @@ ReportFigure labelFigure(const ModelScan& scan) {
             svg.dot(at(fit.auc), y + 10);
             y += kBar;
         }
-    if (y == 24) return {};
+    if (y == kTop) return {};
+    svg.text((left + right) / 2, 12, "AUC within places", "m", "middle", 11);
     for (const double auc : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-        svg.line(at(auc), 20, at(auc), y);
-        svg.text(at(auc), 14, fixedField(auc, 2), "m", "middle", 11);
+        svg.line(at(auc), kTop - 4, at(auc), y);
+        svg.text(at(auc), kTop - 10, fixedField(auc, 2), "m", "middle", 11);
     }
     return {"labels",
             "AUC of each map of a finding, place held fixed (dot, with its 95 % interval), and the "
             "range of untrained models (bar); 0.5 is chance.",
             svg.file()};
+}
+
+/// Whether the attribute of the label holds for a pair; empty: it is not defined.
+std::string holdsMark(const RelationAtlas::Pair& pair) {
+    return pair.holds < 0 ? "" : pair.holds > 0 ? "\u2713" : "\u2717";
 }
 
 /// The pairs of objects on which the maps of findings are largest (or smallest: "not").
@@ -292,6 +303,8 @@ ReportFigure exampleFigure(const ModelScan& scan) {
                                   y + cell * static_cast<double>(object / columns), cell, style);
                 }
                 const auto arrow = pairs[p].text.find(" \u2190 ");
+                if (const auto mark = holdsMark(pairs[p]); !mark.empty())
+                    svg.text(x + 104, y + 12, mark, "t", "middle", 12);
                 svg.text(x, y + side + 12, pairs[p].text.substr(0, arrow), "m", "start", 8);
                 if (arrow != std::string::npos)
                     svg.text(x, y + side + 22, pairs[p].text.substr(arrow + 1), "m", "start", 8);
@@ -300,16 +313,18 @@ ReportFigure exampleFigure(const ModelScan& scan) {
         } else {
             for (std::size_t p = 0; p < shown; ++p)
                 svg.text(12, y += 18,
-                         numberWithMinus(pairs[p].value, 2) + "  " + validUtf8(pairs[p].text), "m",
-                         "start", 12);
+                         numberWithMinus(pairs[p].value, 2) + "  " + holdsMark(pairs[p]) + "  " +
+                             validUtf8(pairs[p].text),
+                         "m", "start", 12);
             y += 30;
         }
     }
     if (!any) return {};
     return {
         "examples",
-        "Pairs of objects, i \u2190 j, on which the maps of the findings are largest, one of an "
-        "example; i in a full frame, j in a dashed one.",
+        "Pairs of objects, i \u2190 j (i receives from j), on which the maps of the findings are "
+        "largest, one of an example; i in a full frame, j in a dashed one. \u2713: the attribute "
+        "holds, \u2717: it does not; no mark: it is not defined, as with an empty place.",
         svg.file()};
 }
 
@@ -318,7 +333,7 @@ ReportFigure stepFigure(const ModelScan& scan) {
     const auto& steps = scan.atlas.steps;
     if (steps.size() < 3) return {};
     SvgPicture svg("Along training");
-    const double left = 40, right = SvgPicture::kWidth - 170, top = 12, bottom = 212;
+    const double left = 40, right = SvgPicture::kWidth - 210, top = 28, bottom = 228;
     const double last = std::log1p(static_cast<double>(steps.back().step));
     const auto x = [&](std::int64_t step) {
         return left + (right - left) * std::log1p(static_cast<double>(step)) / std::max(1e-9, last);
@@ -333,6 +348,10 @@ ReportFigure stepFigure(const ModelScan& scan) {
         if (x(step.step) - before > 44)
             svg.text(before = x(step.step), bottom + 18, std::to_string(step.step), "m", "middle",
                      11);
+    const bool accuracy = !metricInfo(scan.metric).lowerIsBetter;
+    svg.text(0, 12, "AUC within places" + (accuracy ? ", " + metricLabel(scan.metric) : ""), "m",
+             "start", 11);
+    svg.text((left + right) / 2, bottom + 36, "step, as log(step + 1)", "m", "middle", 11);
     struct Label {
         double at;
         std::string words;
@@ -347,12 +366,13 @@ ReportFigure stepFigure(const ModelScan& scan) {
         for (const auto& step : steps)
             if (m < step.fits.size() && std::isfinite(step.fits[m]))
                 points.emplace_back(x(step.step), y(step.fits[m]));
-        svg.path(points, "s");
-        if (!points.empty())
-            labels.push_back({points.back().second, partTitle(scan.atlas.relations[m].name), "t"});
+        if (points.empty()) continue;
+        const auto* style = kLines[labels.size() % std::size(kLines)];
+        svg.path(points, style);
+        labels.push_back({points.back().second, partTitle(scan.atlas.relations[m].name), style});
     }
     if (labels.empty()) return {};
-    if (!metricInfo(scan.metric).lowerIsBetter) {
+    if (accuracy) {
         std::vector<std::pair<double, double>> points;
         for (const auto& step : steps) points.emplace_back(x(step.step), y(step.accuracy));
         svg.path(points, "q");
@@ -382,8 +402,9 @@ const char* const kPage =
     "figure{margin:1.5em 0}figure svg{max-width:100%;height:auto}"
     "figcaption,.small{color:#6b6b6b;font-size:.85em}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.8em}"
-    "th,td{padding:.2em .6em;text-align:right;white-space:nowrap;border-bottom:1px solid #e3e3e3}"
-    "th:first-child,td:first-child,td:nth-child(5),th:nth-child(5){text-align:left}"
+    "th,td{padding:.2em .5em;text-align:right;vertical-align:top;border-bottom:1px solid #e3e3e3}"
+    "th:first-child,td:first-child,td:nth-child(6),th:nth-child(6),td:nth-child(7),"
+    "th:nth-child(7){text-align:left}"
     "pre{background:#f4f4f4;padding:.7em;overflow-x:auto;font-size:.85em}"
     "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#1c1c1e}"
     "figcaption,.small{color:#a0a0a0}th,td{border-color:#3a3a3c}pre{background:#2c2c2e}}";
@@ -397,8 +418,16 @@ std::string introduction(const ModelScan& scan) {
            groupedNumber(std::ssize(scan.parts)) + " parts estimated, " + groupedNumber(exact) +
            " measured exactly, " + groupedNumber(std::ssize(scan.described)) +
            " maps compared with " + groupedNumber(std::ssize(scan.atlas.attributes)) +
-           " attributes and " + std::to_string(scan.untrained) + " untrained models.";
+           " attributes and " + std::to_string(scan.untrained) +
+           " untrained models. One run, one seed: whether other seeds learn the same is not "
+           "measured.";
 }
+
+/// What the sentences do not explain.
+const char* const kTerms =
+    "AUC within places: how often a map is larger on a pair i \u2190 j (i receives from j) that "
+    "has "
+    "the attribute than on one that has not, both at the same places i and j; 0.5 is chance.";
 
 /// The commands that confirm a finding, made from that of the scan, and what each gives. The edits
 /// of a scan are below those that take parts out, which a command cannot say.
@@ -441,13 +470,15 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
         page += "</li>\n";
     }
     page += "</ol>\n";
+    if (!scan.atlas.relations.empty())
+        page += "<p class=\"small\">" + escapedXml(kTerms) + "</p>\n";
+    for (const auto& figure : figures)
+        page += "<figure>" + figure.svg + "<figcaption>" + escapedXml(figure.caption) +
+                "</figcaption></figure>\n";
     if (!scan.notFound.empty()) page += "<h2>What was not found</h2>\n<ul>\n";
     for (const auto& sentence : scan.notFound) page += "<li>" + emphasised(sentence) + "</li>\n";
     if (!scan.notFound.empty()) page += "</ul>\n";
     if (!scan.remark.empty()) page += "<p>" + escapedXml(scan.remark) + "</p>\n";
-    for (const auto& figure : figures)
-        page += "<figure>" + figure.svg + "<figcaption>" + escapedXml(figure.caption) +
-                "</figcaption></figure>\n";
     const auto table = partTable(scan);
     page += "<h2>Parts</h2>\n<div class=\"wide\"><table><tr>";
     for (const auto& head : table.heads) page += "<th>" + escapedXml(head) + "</th>";
@@ -476,12 +507,14 @@ std::string markdownOf(const ModelScan& scan, const std::string& subject,
         for (const auto& [check, gives] : checksOf(scan, scan.findings[k], command))
             page += "   - `" + check + "` " + gives + "\n";
     }
-    if (!scan.notFound.empty()) page += "\n## What was not found\n\n";
-    for (const auto& sentence : scan.notFound) page += "- " + sentence + "\n";
-    if (!scan.remark.empty()) page += "\n" + scan.remark + "\n";
+    if (!scan.atlas.relations.empty()) page += "\n" + std::string(kTerms) + "\n";
     page += "\n";
     for (const auto& figure : figures)
         page += "![" + figure.caption + "](" + name + "-" + figure.name + ".svg)\n\n";
+    if (!scan.notFound.empty()) page += "## What was not found\n\n";
+    for (const auto& sentence : scan.notFound) page += "- " + sentence + "\n";
+    if (!scan.remark.empty()) page += "\n" + scan.remark + "\n";
+    page += "\n";
     const auto table = partTable(scan);
     page += "## Parts\n\n|";
     for (const auto& head : table.heads) page += " " + head + " |";

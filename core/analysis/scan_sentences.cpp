@@ -220,10 +220,11 @@ private:
         finding.maps = {&map - m_scan.atlas.relations.data()};
         finding.selectivity = map.reading.empty() ? selectivityOf(map) : kUnexplained;
         finding.layer = map.layerIndex, finding.index = map.index, finding.head = map.head;
-        // "Not same object" is large on pairs that are not the same.
-        if (!map.highest.empty())
-            finding.example = map.highest.front().example, finding.i = map.highest.front().i,
-            finding.j = map.highest.front().j;
+        // The highest pair of all may contradict the sentence.
+        const auto& pairs = map.evidence.empty() ? map.highest : map.evidence;
+        if (!pairs.empty())
+            finding.example = pairs.front().example, finding.i = pairs.front().i,
+            finding.j = pairs.front().j;
         return finding;
     }
 

@@ -58,11 +58,19 @@ const char* const kColours =
     ".z{fill:#9a9a9a}.t{fill:#1b1b1b}.m{fill:#6b6b6b}.g{stroke:#d9d9d9}.a{fill:#7a4fb5}.b{fill:#"
     "c9b6e4}"
     ".u{fill:#c9b6e4}.d{fill:#7a4fb5}.l{stroke:#1b1b1b}.i,.j{fill:none;stroke:#e2554f;stroke-width:"
-    "2}.j{stroke-dasharray:3 3}.s{stroke:#7a4fb5;fill:none}"
+    "2}.j{stroke-dasharray:3 3}polyline{fill:none}"
+    ".s0{stroke:#7a4fb5}text.s0{fill:#7a4fb5;stroke:none}.s1{stroke:#b35900}text.s1{fill:#b35900;"
+    "stroke:none}.s2{stroke:#00736b}text.s2{fill:#00736b;stroke:none}"
+    ".s0{stroke:#c2185b}text.s0{fill:#c2185b;stroke:none}.s1{stroke:#1f6fb5}text.s1{fill:#1f6fb5;"
+    "stroke:none}.s2{stroke:#6b7300}text.s2{fill:#6b7300;stroke:none}"
     ".q{stroke:#6b6b6b;fill:none;stroke-dasharray:4 3}"
     "@media(prefers-color-scheme:dark){.t{fill:#e8e8e8}.m{fill:#a0a0a0}.g{stroke:#444}"
     ".a{fill:#b48cf2}.b{fill:#5c4a7d}.u{fill:#5c4a7d}.d{fill:#b48cf2}.l{stroke:#e8e8e8}"
-    ".s{stroke:#b48cf2}.q{stroke:#a0a0a0}}";
+    ".s0{stroke:#b48cf2}text.s0{fill:#b48cf2;stroke:none}.s1{stroke:#f2a65a}text.s1{fill:#f2a65a;"
+    "stroke:none}.s2{stroke:#4fc4b8}text.s2{fill:#4fc4b8;stroke:none}"
+    ".s0{stroke:#f27aa8}text.s0{fill:#f27aa8;stroke:none}.s1{stroke:#7ab8f2}text.s1{fill:#7ab8f2;"
+    "stroke:none}.s2{stroke:#c4cc4f}text.s2{fill:#c4cc4f;stroke:none}"
+    ".q{stroke:#a0a0a0}}";
 
 }  // namespace
 

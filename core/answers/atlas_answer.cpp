@@ -239,6 +239,12 @@ const ColumnTable<OfMap<PairLine>>& atlasPairColumns() {
         found<R>(ColumnKind::Text, "pair", [](R& r) -> std::string& { return r.value.pair.text; }),
         count("row", &Atlas::Pair::row),
         count("column", &Atlas::Pair::column),
+        columns::derived<R>(ColumnKind::Integer, "holds", {},
+                            [](const R& r) {
+                                return r.value.pair.holds < 0
+                                           ? columns::kNone
+                                           : static_cast<double>(r.value.pair.holds);
+                            }),
         part(ColumnKind::Integer, "picture", &PairLine::picture)};
     return all;
 }
@@ -291,7 +297,8 @@ Table valuesTable(const char* key, const std::vector<double>& values) {
 const std::pair<const char*, std::vector<Atlas::Pair> Relation::*> kPairLists[] = {
     {"highest", &Relation::highest},
     {"lowest", &Relation::lowest},
-    {"near_zero", &Relation::nearZero}};
+    {"near_zero", &Relation::nearZero},
+    {"evidence", &Relation::evidence}};
 const std::pair<const char*, std::vector<std::int64_t> Relation::*> kAttributeLists[] = {
     {"also", &Relation::also}, {"as_good", &Relation::asGood}};
 
@@ -434,8 +441,13 @@ void takeParts(Atlas& atlas, const Answer& answer) {
         for (const auto& [name, list] : kAttributeLists)
             if (item.list == name) (map.*list).push_back(whole);
     }
-    for (auto& row : rowsOf(atlasPairColumns(), answer.table("pairs"))) {
+    const auto& pairs = answer.table("pairs");
+    const auto* holds = pairs.find("holds");  // not in results that an earlier version kept
+    for (std::size_t k = 0; auto& row : rowsOf(atlasPairColumns(), pairs)) {
         auto& line = row.value;
+        if (holds && holds->kind == ColumnKind::Integer && k < holds->numbers.size())
+            line.pair.holds = std::isnan(holds->numbers[k]) ? -1 : holds->numbers[k] > 0;
+        ++k;
         if (line.picture >= 0) {
             requireBelow("the picture of a pair", line.picture, std::ssize(answer.pictures));
             line.pair.picture = answer.pictures[static_cast<std::size_t>(line.picture)];

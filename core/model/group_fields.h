@@ -115,8 +115,8 @@ Field<Options> symbolWidth(std::int64_t Options::*member,
 }
 template <class Options>
 Field<Options> relations(std::int64_t Options::*member) {
-    return integer<Options>(member, "n_relations", "Relations", "Number of relations r_ij.", 0,
-                            4096);
+    return integer<Options>(member, "n_relations", "Relations",
+                            "Number of relations r\u1D62\u2C7C.", 0, 4096);
 }
 template <class Options>
 Field<Options> relationWidth(std::int64_t Options::*member) {
@@ -125,8 +125,9 @@ Field<Options> relationWidth(std::int64_t Options::*member) {
 }
 template <class Options>
 Field<Options> symmetric(bool Options::*member) {
-    return boolean<Options>(member, "symmetric_rels", "Symmetric",
-                            "Makes r_ij equal to r_ji by using the same projection on both sides.");
+    return boolean<Options>(
+        member, "symmetric_rels", "Symmetric",
+        "Makes r\u1D62\u2C7C equal to r\u2C7C\u1D62 by using the same projection on both sides.");
 }
 template <class Options>
 Field<Options> abstractorNorm(std::string Options::*member) {

@@ -20,15 +20,17 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
                 "Heads that aggregate the features of other objects.", 0, 1024),
         integer(&O::n_heads_ra, "n_heads_ra", "Relational heads",
                 "Heads that aggregate the relations to other objects.", 0, 1024),
-        when<O>(disentangled,
-                automatic(integer(&O::n_relations, "n_relations", "Relations",
-                                  "Dimension of r_ij, shared by all relational heads; 0 means one "
-                                  "per head.",
-                                  0, 4096),
-                          [](const O& o) { return o.n_heads_ra; })),
-        when<O>(relational,
-                boolean(&O::symmetric_rels, "symmetric_rels", "Symmetric",
-                        "Makes r_ij equal to r_ji by using the same projection on both sides.")),
+        when<O>(
+            disentangled,
+            automatic(
+                integer(&O::n_relations, "n_relations", "Relations",
+                        "Dimension of r\u1D62\u2C7C, shared by all relational heads; 0 means one "
+                        "per head.",
+                        0, 4096),
+                [](const O& o) { return o.n_heads_ra; })),
+        when<O>(relational, boolean(&O::symmetric_rels, "symmetric_rels", "Symmetric",
+                                    "Makes r\u1D62\u2C7C equal to r\u2C7C\u1D62 by using the same "
+                                    "projection on both sides.")),
         integer(&O::dff, "dff", "Feed-forward width",
                 "Width inside the feed-forward block; 0 means 4 d, or 8/3 d for swiglu.", 0,
                 1048576),
@@ -43,7 +45,7 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
                        {"relational_attention", "rca", "disrca"})),
         when<O>([](const O& o) { return relational(o) && o.ra_type != "rca"; },
                 choice(&O::rel_activation, "rel_activation", "Relation activation",
-                       "Applied to the inner products r_ij.",
+                       "Applied to the inner products r\u1D62\u2C7C.",
                        {"identity", "relu", "sigmoid", "tanh", "gelu", "silu", "softmax"})),
         advanced(when<O>(
             disentangled,

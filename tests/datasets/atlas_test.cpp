@@ -184,6 +184,15 @@ TEST(Atlas, WhatIsKnownOfAStepIsTakenFromTheRun) {
     EXPECT_EQ(relation.highest.size(), 24u);
     EXPECT_GE(relation.highest.front().value, relation.highest.back().value);
     EXPECT_FALSE(relation.highest.front().picture.empty());
+    for (const auto& one : atlas.relations) {
+        EXPECT_EQ(one.evidence.empty(), one.labelled < 0) << one.name;
+        for (const auto& pair : one.evidence) {
+            const auto& fit = one.fits[static_cast<std::size_t>(one.labelled)];
+            EXPECT_EQ(pair.holds, fit.auc >= 0.5 ? 1 : 0) << one.name;
+            EXPECT_LE(pair.value, one.highest.front().value);
+        }
+        for (const auto& pair : one.highest) EXPECT_TRUE(one.labelled >= 0 || pair.holds == -1);
+    }
     EXPECT_FALSE(relation.sent.bins.empty());
     for (const auto* text : {&relation.highest.front().text, &relation.lowest.front().text})
         EXPECT_EQ(text->find("patch ("), 0u) << *text;

@@ -394,7 +394,8 @@ ModelScan scanOf(double alone, double together, const std::string& origin = "lea
     fit.untrainedLow = 0.73, fit.untrainedHigh = 0.92, fit.initial = NAN;
     map.fits = {fit};
     map.development = "appeared between steps 60 and 120";
-    map.highest = {{17, 3, 5, 2.0, "", {}}};
+    map.highest = {{12, 1, 2, 3.0, "", {}, 0, 0, 0}, {17, 3, 5, 2.0, "", {}, 0, 0, 1}};
+    map.evidence = {map.highest.back()};
     scan.atlas.relations = {map};
     scan.atlas.untrainedScores = {0.48, 0.52, 0.50, 0.50};
     return scan;
@@ -418,7 +419,7 @@ TEST(ScanSentences, SayWhatAMapAnswersAndWhatIsLostWithoutIt) {
               "untrained 0.73 to 0.92); without it accuracy falls from 95.7 to between 55.7 [54.2, "
               "57.2] (all relations of its layer at zero) and 50.0 % [48.5, 51.5] (another "
               "example's values); it appeared between steps 60 and 120.");
-    EXPECT_EQ(finding.example, 17);
+    EXPECT_EQ(finding.example, 17) << "the highest pair that has the attribute";
     EXPECT_NEAR(finding.selectivity, (0.996 - 0.82) / 0.18, 1e-9);
     EXPECT_NEAR(finding.effect, 0.4, 1e-9) << "the mildest";
     EXPECT_EQ(finding.confirm,

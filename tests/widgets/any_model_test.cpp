@@ -67,7 +67,7 @@ TEST_F(AnyModelTest, CrossAttentionLinksTwoSequences) {
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(0, true).center());
     inspector.stepRelation(1);
     EXPECT_EQ(inspector.choice().footer(),
-              QString::fromUtf8("decoder 1 cross \u00B7 head 2 \u00B7 i = target 3 '7' \u2192 j = "
+              QString::fromUtf8("decoder 1 cross \u00B7 head 2 \u00B7 i = target 3 '7' \u2190 j = "
                                 "source 0 'x' \u00B7 alpha = 0.070"));
     EXPECT_EQ(inspector.mapPane()->map()->row(), 3);
     EXPECT_EQ(inspector.mapPane()->map()->column(), 0);
@@ -135,7 +135,7 @@ TEST_F(AnyModelTest, SelectionsAreChosenAboveThePicture) {
     EXPECT_EQ(
         inspector.choice().footer(),
         QString::fromUtf8(
-            "heads \u00B7 head 1 \u00B7 i = E2 \u2192 j = patch (2, 2) \u00B7 alpha = 0.920"));
+            "heads \u00B7 head 1 \u00B7 i = E2 \u2190 j = patch (2, 2) \u00B7 alpha = 0.920"));
     const QImage shot = patches()->grab().toImage();
     const QPoint chosen = patches()->tokenRect(8).center(),
                  other = patches()->tokenRect(4).center();
@@ -158,7 +158,7 @@ TEST_F(AnyModelTest, ASetOfVectors) {
     ASSERT_TRUE(tiles()->isVisible());
     show(0, 1, 3);
     EXPECT_TRUE(inspector.choice().footer().startsWith(
-        QString::fromUtf8("similarity \u00B7 relation 1 \u00B7 i = object 1 \u2192 j = object 3")));
+        QString::fromUtf8("similarity \u00B7 relation 1 \u00B7 i = object 1 \u2190 j = object 3")));
     EXPECT_FALSE(inspector.bar()->kinds()->isItemEnabled(1));
     inspector.toggleDirection();
     EXPECT_TRUE(inspector.view().reversed);

@@ -9,6 +9,7 @@
 #include <QImage>
 #include <QLabel>
 #include <QMenu>
+#include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableWidget>
@@ -24,6 +25,7 @@
 #include "widgets/export/export.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -70,6 +72,18 @@ TEST_F(ExportTest, SvgKeepsCellsAsShapes) {
     QXmlStreamReader reader(text);
     while (!reader.atEnd()) reader.readNext();
     EXPECT_FALSE(reader.hasError());
+}
+
+TEST_F(ExportTest, TheMaskIsHatchedByLinesWhereShapesAreKept) {
+    const QString to = path("mask.svg");
+    QString error;
+    const auto paint = [](QPainter& painter) {
+        drawMask(painter, {}, 20.0, 4, 4, MapValues::Mask::Above);
+    };
+    ASSERT_TRUE(exportPainting(paint, {80, 80}, "mask", Qt::white, to, &error));
+    const QByteArray text = read(to);
+    EXPECT_FALSE(text.contains("<image"));
+    EXPECT_GT(text.count("<polyline") + text.count("<line") + text.count("<path"), 10);
 }
 
 TEST_F(ExportTest, PdfIsWritten) {

@@ -191,7 +191,7 @@ TEST_F(InspectorTest, PositionalSymbolsAreSymbolsAlongTheColumns) {
     v.target = 4;
     inspector.setView(v);
     EXPECT_TRUE(inspector.choice().footer().endsWith(
-        QString::fromUtf8("i = patch (0, 1) \u2192 symbol 4 \u00B7 weight = 0.000")))
+        QString::fromUtf8("i = patch (0, 1) \u2190 symbol 4 \u00B7 weight = 0.000")))
         << inspector.choice().footer().toStdString();
     EXPECT_FALSE(inspector.bar()->directions()->isItemEnabled(1));
     EXPECT_TRUE(inspector.choice().csv().startsWith("i,symbol 0,symbol 1"));

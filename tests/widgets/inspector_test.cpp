@@ -60,13 +60,13 @@ TEST_F(InspectorTest, FooterSpellsOutTheCell) {
     const float r = fixture::relationValue(1, 2, 2, 8);
     EXPECT_EQ(
         inspector.choice().footer(),
-        QString::fromUtf8("layer 2 \u00B7 relation 3 \u00B7 i = patch (0, 1) \u2192 j = patch (2, "
+        QString::fromUtf8("layer 2 \u00B7 relation 3 \u00B7 i = patch (0, 1) \u2190 j = patch (2, "
                           "1) \u00B7 r = %1 \u00B7 tanh r = %2 \u00B7 alpha = 0.056")
             .arg(signedNumber(r), signedNumber(std::tanh(r))));
     v.reversed = true;
     inspector.setView(v);
     EXPECT_TRUE(inspector.choice().footer().contains(
-        QString::fromUtf8("\u2190 j = patch (2, 1) \u00B7 r = %1")
+        QString::fromUtf8("\u2192 j = patch (2, 1) \u00B7 r = %1")
             .arg(signedNumber(fixture::relationValue(1, 2, 8, 2)))));
 }
 
@@ -128,7 +128,7 @@ TEST_F(InspectorTest, TheRowBoxFollowsTheChoiceUnderARestingPointer) {
     MapView* map = inspector.mapPane()->map();
     const auto crossOf = [&](int row, int column) {
         const auto& names = fixture::result()->grid;
-        return tokenLabel(names, row) + QString::fromUtf8(" \u2192 ") + tokenLabel(names, column);
+        return tokenLabel(names, row) + QString::fromUtf8(" \u2190 ") + tokenLabel(names, column);
     };
     // A pointer that stands there already would not move.
     QTest::mouseMove(patches, patches->tokenRect(4).center());

@@ -116,10 +116,10 @@ TEST_F(MapTextTest, TheBoxNamesBothPieces) {
     EXPECT_EQ(hovered.last()[0].toInt(), 42);
     const QString value = signedNumber(fixture::textValue(fixture::storyPieces(), 0, 0, 42, 17));
     EXPECT_EQ(view.accessibleDescription(),
-              QString::fromUtf8("51 rows i by 51 columns j, 42 “ball” → 17 “ball”: ") + value);
+              QString::fromUtf8("51 rows i by 51 columns j, 42 “ball” ← 17 “ball”: ") + value);
     QTest::mouseMove(&view, view.cellRect(17, 42).center());
     EXPECT_TRUE(
-        view.accessibleDescription().endsWith(QString::fromUtf8("17 “ball” → 42 “ball”: masked")));
+        view.accessibleDescription().endsWith(QString::fromUtf8("17 “ball” ← 42 “ball”: masked")));
 }
 
 TEST_F(MapTextTest, AThousandTokensZoomAndPan) {

@@ -150,7 +150,7 @@ TEST_F(PicturesTest, AnswersLookAtObjects) {
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(2, false).center());
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(3, true).center());
     EXPECT_TRUE(inspector.choice().footer().contains(
-        QString::fromUtf8("i = target 2 '5th' \u2192 j = source 3 'A2 B4'")))
+        QString::fromUtf8("i = target 2 '5th' \u2190 j = source 3 'A2 B4'")))
         << inspector.choice().footer().toStdString();
     // Fifteen of them, in half a window: scrolled, but all there.
     inspector.resize(900, 420);
@@ -166,8 +166,7 @@ TEST_F(PicturesTest, TheOutcomeOfASequenceIsNamed) {
     QStringList texts;
     for (const QLabel* label : pane()->findChildren<QLabel*>())
         if (!label->isHidden()) texts << label->text();
-    EXPECT_FALSE(texts.filter("after the last token: ").isEmpty())
-        << texts.join('|').toStdString();
+    EXPECT_FALSE(texts.filter("after the last token: ").isEmpty()) << texts.join('|').toStdString();
     EXPECT_TRUE(texts.contains("validation 7"));
 }
 
@@ -220,7 +219,7 @@ TEST_F(PicturesTest, QuestionAndAnswerAreLinked) {
     EXPECT_EQ(inspector.mapPane()->map()->row(), 2);
     EXPECT_EQ(inspector.mapPane()->map()->column(), 7);
     EXPECT_TRUE(inspector.choice().footer().contains(
-        QString::fromUtf8("i = target 2 “5” → j = source 7 “4”")))
+        QString::fromUtf8("i = target 2 “5” ← j = source 7 “4”")))
         << inspector.choice().footer().toStdString();
     QTest::mouseMove(pair->sender()->canvas(), pair->sender()->tileRect(8).center());
     EXPECT_TRUE(inspector.choice().footer().contains("j = source 8"));

@@ -78,7 +78,7 @@ TEST_F(TextInspectorTest, StripAndMapAreOne) {
     EXPECT_EQ(strip()->source(), 42);
     EXPECT_EQ(strip()->target(), 17);
     EXPECT_TRUE(inspector.choice().footer().contains(
-        QString::fromUtf8("i = token 42 “ball” → j = token 17 “ball”")))
+        QString::fromUtf8("i = token 42 “ball” ← j = token 17 “ball”")))
         << inspector.choice().footer().toStdString();
     // Every token wears the colour of its cell in row i.
     const QImage map = inspector.mapPane()->map()->grab().toImage();
@@ -97,7 +97,7 @@ TEST_F(TextInspectorTest, StripAndMapAreOne) {
     QTest::mouseMove(strip()->canvas(), strip()->tileRect(25).center());
     EXPECT_TRUE(inspector.choice().footer().contains(QString::fromUtf8("j = token 25 “and”")));
     EXPECT_TRUE(inspector.mapPane()->map()->accessibleDescription().contains(
-        QString::fromUtf8("42 “ball” → 25 “and”")))
+        QString::fromUtf8("42 “ball” ← 25 “and”")))
         << "the crosshair follows";
     EXPECT_TRUE(changed.isEmpty()) << "a look is no choice";
     QTest::mouseClick(strip()->canvas(), Qt::LeftButton, {}, strip()->tileRect(30).center());

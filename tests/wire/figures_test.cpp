@@ -52,7 +52,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     relation.fits.resize(1);
     relation.fits[0].auc = 0.75, relation.fits[0].p = std::nan(""),
     relation.fits[0].exceedsUntrained = true;
-    relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}, 4, 5}};
+    relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}, 4, 5, 1}};
+    relation.evidence = {{3, 2, 1, 0.25, "b <- a"}};
     atlas.objects = 5, atlas.untrainedModels = 2;
     relation.uses = {{"mean", -0.5, -0.6, -0.4, 0.0, 0.0, 0.0}};
     atlas.relations = {relation, relation};
@@ -66,6 +67,9 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_TRUE(std::isnan(described.relations[0].fits[0].p));
     EXPECT_EQ(described.relations[0].highest[0].picture, relation.highest[0].picture);
     EXPECT_EQ(described.relations[0].highest[0].column, 5);
+    EXPECT_EQ(described.relations[0].highest[0].holds, 1);
+    EXPECT_EQ(described.relations[0].evidence.at(0).i, 2);
+    EXPECT_EQ(described.relations[0].evidence.at(0).holds, -1);
     EXPECT_EQ(described.tree.at(0).correlation, 0.75);
     EXPECT_EQ(described.relations[0].uses[0].low, -0.6);
     EXPECT_EQ(described.steps[0].fits, atlas.steps[0].fits);

@@ -46,6 +46,13 @@ QString symmetryText(double ratio) {
     return std::isinf(ratio) ? QStringLiteral("symmetric") : atlasNumber(ratio, 2);
 }
 
+/// Whether the attribute of the label holds.
+QString holdsMark(const RelationAtlas::Pair& pair) {
+    return pair.holds < 0   ? QString()
+           : pair.holds > 0 ? QStringLiteral(" \u2713")
+                            : QStringLiteral(" \u2717");
+}
+
 }  // namespace
 
 // From 0 to 1: the untrained range, all pairs hollow, place held fixed filled with its interval.
@@ -255,8 +262,9 @@ int AtlasSheet::paintPairs(QPainter* painter, int width, int y, const QString& w
         for (std::size_t k = 0; k < std::min(kTextPairs, pairs.size()); ++k, y += kSheetRow) {
             const QRect row(kSheetSide, y, width - 2 * kSheetSide, kSheetRow);
             if (places) places->push_back({row, pairs[k]});
-            text(painter, {kSheetSide, y, 60, kSheetRow}, QString::number(pairs[k].value, 'g', 3),
-                 numberFont(11), t.muted);
+            text(painter, {kSheetSide, y, 60, kSheetRow},
+                 QString::number(pairs[k].value, 'g', 3) + holdsMark(pairs[k]), numberFont(11),
+                 t.muted);
             text(painter, {kSheetSide + 64, y, width - 2 * kSheetSide - 64, kSheetRow},
                  shownText(pairs[k].text), smallFont(), t.text);
         }
@@ -288,8 +296,9 @@ int AtlasSheet::paintPairs(QPainter* painter, int width, int y, const QString& w
                 painter->drawRect(patch(pair.j).adjusted(1, 1, -1, -1));
             }
         }
-        text(painter, QRect(x, y + kTile, kTile, 16), QString::number(pair.value, 'g', 3),
-             captionFont(), t.muted, Qt::AlignCenter);
+        text(painter, QRect(x, y + kTile, kTile, 16),
+             QString::number(pair.value, 'g', 3) + holdsMark(pair), captionFont(), t.muted,
+             Qt::AlignCenter);
         x += kTile + 10;
     }
     return y + kTile + 18;
@@ -442,9 +451,18 @@ int AtlasSheet::paint(QPainter* painter, int width, std::vector<PairPlace>* pair
     const auto& r = shown();
     int y = 8;
     const int inner = width - 2 * kSheetSide;
-    text(painter, {kSheetSide, y, inner, kSheetHead},
-         QStringLiteral("%1: %2").arg(shownText(r.name), shownText(r.label)), headFont(), t.text);
-    y += kSheetHead;
+    const QString head = QStringLiteral("%1: %2").arg(shownText(r.name), shownText(r.label));
+    const int headHeight =
+        std::max(kSheetHead, QFontMetrics(headFont())
+                                 .boundingRect(QRect(0, 0, inner, 10000), Qt::TextWordWrap, head)
+                                 .height());
+    if (painter) {
+        painter->setFont(headFont());
+        painter->setPen(t.text);
+        painter->drawText(QRect(kSheetSide, y, inner, headHeight),
+                          Qt::TextWordWrap | Qt::AlignVCenter | Qt::AlignLeft, head);
+    }
+    y += headHeight;
     const auto symmetry = [](double ratio) {
         return (std::isinf(ratio) ? QString() : QStringLiteral("symmetry ")) + symmetryText(ratio);
     };
@@ -474,8 +492,13 @@ int AtlasSheet::paint(QPainter* painter, int width, std::vector<PairPlace>* pair
     y = below + kSheetGap;
     y = paintVariance(painter, width, y);
     y = paintUse(painter, width, y + kSheetGap / 2) + kSheetGap / 2;
-    y = paintPairs(painter, width, y, QStringLiteral("Highest pairs, one of an example"), r.highest,
-                   pairs);
+    QString highest = QStringLiteral("Highest pairs i \u2190 j, one of an example");
+    if (r.labelled >= 0) {
+        const auto a = static_cast<std::size_t>(r.labelled);
+        highest +=
+            QStringLiteral("; \u2713 %1, \u2717 not").arg(shownText(m_atlas.attributes[a].name));
+    }
+    y = paintPairs(painter, width, y, highest, r.highest, pairs);
     y = paintPairs(painter, width, y, QStringLiteral("Lowest"), r.lowest, pairs);
     y = paintPairs(painter, width, y, QStringLiteral("Around zero"), r.nearZero, pairs);
     y = paintSteps(painter, width, y + kSheetGap / 2, steps);

@@ -48,6 +48,11 @@ void ScanView::fill(const Answer& answer) {
         QStringList tips;
         if (scan.findings[k].layer >= 0)
             tips << QStringLiteral("A click shows this map in the inspector");
+        if (scan.findings[k].text.find("within places") != std::string::npos)
+            tips << QStringLiteral(
+                "AUC within places: how often the map is larger on a pair "
+                "i \u2190 j that has the attribute than on one that has not, at "
+                "the same places i and j; 0.5 is chance");
         if (!scan.findings[k].confirm.empty())
             tips << QString::fromStdString(scan.findings[k].confirm);
         item->setToolTip(tips.join(u'\n'));

@@ -197,9 +197,8 @@ TrainBar::TrainBar(QWidget* parent)
     connect(m_device, &DevicesChip::devicesChosen, this, &TrainBar::devicesChosen);
     connect(m_device, &DevicesChip::hostChosen, this, &TrainBar::hostChosen);
     m_newRunLabel->setFont(smallFont());
-    connect(m_newRun, &QAbstractButton::clicked, this, [this] {
-        m_newRunMenu->popup(m_newRun->mapToGlobal(QPoint(0, m_newRun->height())));
-    });
+    connect(m_newRun, &QAbstractButton::clicked, this,
+            [this] { m_newRunMenu->popup(m_newRun->mapToGlobal(QPoint(0, m_newRun->height()))); });
     m_newRun->setCursor(Qt::PointingHandCursor);
     m_options->setToolTip(QStringLiteral("Options of the new run (Ctrl+Shift+O)"));
     connect(m_options, &QAbstractButton::clicked, this, &TrainBar::optionsToggled);

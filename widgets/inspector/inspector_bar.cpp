@@ -58,7 +58,7 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_kinds = new SegmentedControl(kindTitles(false), this);
     m_kinds->setAccessibleName(QStringLiteral("Quantity to show"));
     m_directions =
-        new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
+        new SegmentedControl({QStringLiteral("i \u2190 j"), QStringLiteral("j \u2190 i")}, this);
     m_directions->setAccessibleName(QStringLiteral("Direction"));
     m_directions->setItemToolTip(0, QStringLiteral("Values i receives from j (D)"));
     m_directions->setItemToolTip(1, QStringLiteral("Values j receives from i (D)"));
@@ -137,9 +137,8 @@ void InspectorBar::chooseWords() {
     const int full = m_compact ? compactWidth : fullWidth + maps + (compared ? comparedWidth : 0);
     setNarrow(width() < full + std::max(0, longer));
     // The page has said the step.
-    m_head->setSubText(m_titled || !m_stepText.startsWith(QLatin1String("step "))
-                           ? m_stepText
-                           : QString());
+    m_head->setSubText(m_titled || !m_stepText.startsWith(QLatin1String("step ")) ? m_stepText
+                                                                                  : QString());
     const bool crowded = m_narrow && compared && width() < titleWidth + std::max(0, longer);
     m_head->setTitle(crowded || !m_titled ? QString() : headTitle);
 }

@@ -191,7 +191,7 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
     const auto plain = [rich](const QString& text) { return rich ? text.toHtmlEscaped() : text; };
     parts << QStringLiteral("i = %1 %2 %3")
                  .arg(plain(rowName(maps, view, i)),
-                      QChar(maps.isTransposed(view) ? 0x2190 : 0x2192), plain(there));
+                      QChar(maps.isTransposed(view) ? 0x2192 : 0x2190), plain(there));
     const auto strong = [rich](const QString& text) {
         return rich ? QStringLiteral("<b>%1</b>").arg(text) : text;
     };

@@ -26,7 +26,7 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view);
 QString saturationText(const InspectorView& view, const MapValues& values);
 /// The label of one map of a kind: "r 3", "head 1".
 QString itemLabel(MapKind kind, int index);
-/// "layer 2 · relation 3 · i = patch (0, 1) → j = patch (2, 1) · r = +1.283 · alpha = 0.112".
+/// "layer 2 · relation 3 · i = patch (0, 1) ← j = patch (2, 1) · r = +1.283 · alpha = 0.112".
 /// With `rich` the main number is bold HTML. Empty without a map. Where `before`, the maps without
 /// edits, has another value: "r = +1.283 → +0.000".
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich = false,

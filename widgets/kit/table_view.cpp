@@ -23,7 +23,8 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kTableRow = 24, kCellSide = 8, kLeastColumn = 64, kMostWords = 420, kLeastBar = 60,
-              kMostBar = 240, kOnlyBar = 640, kInside = 22, kRowsMeasured = 200;
+              kMostBar = 240, kOnlyBar = 640, kInside = 22, kRowsMeasured = 200, kLeastWords = 150,
+              kMostWrapped = 500;
 
 QFont fontOf(const Column& column) {
     return column.kind == ColumnKind::Text ? smallFont() : numberFont(12);
@@ -66,8 +67,11 @@ void paintTableCell(QPainter& painter, const QRect& room, const TableModel& mode
     }
     painter.setFont(fontOf(table, of, at));
     painter.setPen(inside ? Theme::current().muted : Theme::current().text);
-    paint::elidedText(painter, text, static_cast<int>(alignmentOf(of)),
-                      shownText(core::shownValue(table, of, at)));
+    const auto words = shownText(core::shownValue(table, of, at));
+    if (of.kind == ColumnKind::Text && room.height() > kTableRow)
+        painter.drawText(text, static_cast<int>(alignmentOf(of)) | Qt::TextWordWrap, words);
+    else
+        paint::elidedText(painter, text, static_cast<int>(alignmentOf(of)), words);
 }
 
 class TableDelegate : public QStyledItemDelegate {
@@ -225,6 +229,7 @@ TableView::TableView(const QString& name, QWidget* parent)
     horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     horizontalHeader()->setSortIndicatorClearable(true);
     setSortingEnabled(true);
+    connect(m_model, &QAbstractItemModel::layoutChanged, this, &TableView::fit);
     const auto choose = [this](const QModelIndex& at) {
         Q_EMIT rowChosen(m_model->rowShownAt(at.row()));
     };
@@ -288,9 +293,37 @@ std::vector<int> TableView::widths(int width) const {
     return all;
 }
 
+// Where there is too little room the widest columns of words give way: their words wrap.
 void TableView::fit() {
-    const auto all = widths(viewport()->width());
+    auto all = widths(viewport()->width());
+    std::vector<std::size_t> words;
+    for (std::size_t c = 0; c < all.size(); ++c)
+        if (m_model->columnAt(static_cast<int>(c)).kind == ColumnKind::Text) words.push_back(c);
+    int over = std::accumulate(all.begin(), all.end(), 0) + 4 - viewport()->width();
+    while (over > 0 && !words.empty() && viewport()->width() > 0) {
+        auto& widest = all[*std::max_element(words.begin(), words.end(),
+                                             [&](auto a, auto b) { return all[a] < all[b]; })];
+        const int step = std::min({over, 8, widest - kLeastWords});
+        if (step <= 0) break;
+        widest -= step, over -= step;
+    }
     for (std::size_t c = 0; c < all.size(); ++c) setColumnWidth(static_cast<int>(c), all[c]);
+    if (m_model->rowCount() > kMostWrapped) return;
+    for (int at = 0; at < m_model->rowCount(); ++at) {
+        int height = kTableRow;
+        const auto row = static_cast<std::size_t>(m_model->rowShownAt(at));
+        for (const auto c : words) {
+            const auto& column = m_model->columnAt(static_cast<int>(c));
+            const QFontMetrics metrics(fontOf(table(), column, row));
+            const QRect room(0, 0, all[c] - 2 * kCellSide, 10000);
+            const int wrapped = metrics
+                                    .boundingRect(room, Qt::TextWordWrap,
+                                                  shownText(core::shownValue(table(), column, row)))
+                                    .height();
+            if (wrapped > metrics.height()) height = std::max(height, wrapped + 8);
+        }
+        if (rowHeight(at) != height) setRowHeight(at, height);
+    }
 }
 
 void TableView::resizeEvent(QResizeEvent* event) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <QList>
 #include <QPaintEngine>
 #include <QPainter>
 #include <QPixmap>
@@ -58,6 +59,26 @@ QPolygonF maskedArea(int rows, int columns, bool above, const QPointF& origin, q
         area << corner(std::min(n, columns), rows) << corner(0, rows);
     }
     return area;
+}
+
+/// The hatching of that area as lines, cut at the rows: SVG knows no pattern of pixels and no clip,
+/// and PDF shows one coarsely.
+QList<QLineF> maskedLines(int rows, int columns, bool above, const QPointF& origin, qreal cell) {
+    QList<QLineF> lines;
+    for (int i = 0; i < rows; ++i) {
+        const qreal left = (above ? i + 1 : 0) * cell, top = i * cell, bottom = top + cell,
+                    right = (above ? columns : std::min(i, columns)) * cell;
+        if (right <= left) continue;
+        // x + y is the same along a line.
+        for (qreal sum = std::ceil((left + top) / kHatchPeriod) * kHatchPeriod;
+             sum < right + bottom; sum += kHatchPeriod) {
+            const qreal from = std::max(top, sum - right), to = std::min(bottom, sum - left);
+            if (to > from)
+                lines.append(
+                    QLineF(QPointF(sum - from, from) + origin, QPointF(sum - to, to) + origin));
+        }
+    }
+    return lines;
 }
 
 }  // namespace
@@ -150,11 +171,17 @@ void drawMask(QPainter& painter, const QPointF& origin, qreal cell, int rows, in
         cell * rows < kLeastHatchedMap)
         return;
     painter.save();
-    painter.setRenderHint(QPainter::Antialiasing, false);
-    painter.setPen(Qt::NoPen);
-    painter.setBrushOrigin(origin);
-    painter.setBrush(hatchBrush(Theme::current().hatch));
-    painter.drawPolygon(maskedArea(rows, columns, mask == MapValues::Mask::Above, origin, cell));
+    const bool above = mask == MapValues::Mask::Above;
+    if (keepsShapes(painter)) {
+        painter.setPen(QPen(Theme::current().hatch, 0.6));
+        painter.drawLines(maskedLines(rows, columns, above, origin, cell));
+    } else {
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(Qt::NoPen);
+        painter.setBrushOrigin(origin);
+        painter.setBrush(hatchBrush(Theme::current().hatch));
+        painter.drawPolygon(maskedArea(rows, columns, above, origin, cell));
+    }
     painter.restore();
 }
 

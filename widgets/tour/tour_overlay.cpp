@@ -56,7 +56,8 @@ QString signedText(double value) {
 }  // namespace
 
 RelationPrimer::RelationPrimer(QWidget* parent) : QWidget(parent) {
-    setAccessibleName(QString::fromUtf8("Drawing of r_ij, i \u2192 j and \u03B1_ij"));
+    setAccessibleName(
+        QString::fromUtf8("Drawing of r\u1D62\u2C7C, i \u2190 j and \u03B1\u1D62\u2C7C"));
     setAccessibleDescription(text());
     setFixedSize(sizeHint());
 }
@@ -67,11 +68,14 @@ QSize RelationPrimer::sizeHint() const {
 
 QString RelationPrimer::text() {
     return QString::fromUtf8(
-        "A relational head compares each object i with every object j. The relation r_ij is a "
+        "A relational head compares each object i with every object j. The relation r\u1D62\u2C7C "
+        "is a "
         "small vector of inner products of learned projections of the two; here it has one entry, "
-        "positive in green and negative in purple. i \u2192 j reads: i receives, j sends. The "
-        "attention weight \u03B1_ij is the fraction of the message of j that i takes; the weights "
-        "of one i sum to 1. The message itself is r_ij with a symbol s_j that identifies the "
+        "positive in green and negative in purple. i \u2190 j reads: i receives from j. The "
+        "attention weight \u03B1\u1D62\u2C7C is the fraction of the message of j that i takes; the "
+        "weights "
+        "of one i sum to 1. The message itself is r\u1D62\u2C7C with a symbol s\u2C7C that "
+        "identifies the "
         "sender, not the features of j.");
 }
 
@@ -120,13 +124,14 @@ void RelationPrimer::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(0, receiver.bottom() + 6, receiver.right() + 60, 18), Qt::AlignLeft,
                      QStringLiteral("i, the receiver"));
     painter.setPen(t.muted);
-    painter.drawText(QRectF(senderX - 120, kTourHeight - 44, kWidth - senderX + 120, 18),
-                     Qt::AlignRight,
-                     QString::fromUtf8("colour: sign and size of r_ij, width: \u03B1_ij"));
+    painter.drawText(
+        QRectF(senderX - 120, kTourHeight - 44, kWidth - senderX + 120, 18), Qt::AlignRight,
+        QString::fromUtf8("colour: sign and size of r\u1D62\u2C7C, width: \u03B1\u1D62\u2C7C"));
     painter.setFont(numberFont(13));
     painter.setPen(t.text);
     painter.drawText(QRectF(0, kTourHeight - 22, kWidth, 20), Qt::AlignLeft | Qt::AlignVCenter,
-                     QString::fromUtf8("output of i = \u03A3_j \u03B1_ij (W_r r_ij + W_s s_j)"));
+                     QString::fromUtf8("output of i = \u03A3\u2C7C \u03B1\u1D62\u2C7C (W\u1D63 "
+                                       "r\u1D62\u2C7C + W\u209B s\u2C7C)"));
 }
 
 namespace {

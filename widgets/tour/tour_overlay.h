@@ -13,7 +13,7 @@ class QVBoxLayout;
 
 namespace relascope::widgets {
 
-// A drawing of what a relational head computes: r_ij, i -> j and alpha.
+// A drawing of what a relational head computes: r_ij, i <- j and alpha.
 
 /// One receiver i, three senders j and the arrows between them, in the colours of the theme: the
 /// sign and size of r_ij as a colour, alpha_ij as the width of the arrow.
