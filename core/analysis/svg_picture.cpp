@@ -58,7 +58,7 @@ const char* const kColours =
     ".z{fill:#9a9a9a}.t{fill:#1b1b1b}.m{fill:#6b6b6b}.g{stroke:#d9d9d9}.a{fill:#7a4fb5}.b{fill:#"
     "c9b6e4}"
     ".u{fill:#c9b6e4}.d{fill:#7a4fb5}.l{stroke:#1b1b1b}.i,.j{fill:none;stroke:#e2554f;stroke-width:"
-    "2}.j{stroke-dasharray:3 3}polyline{fill:none}"
+    "2}.j{stroke-dasharray:3 3}"
     ".s0{stroke:#7a4fb5}text.s0{fill:#7a4fb5;stroke:none}.s1{stroke:#b35900}text.s1{fill:#b35900;"
     "stroke:none}.s2{stroke:#00736b}text.s2{fill:#00736b;stroke:none}"
     ".s0{stroke:#c2185b}text.s0{fill:#c2185b;stroke:none}.s1{stroke:#1f6fb5}text.s1{fill:#1f6fb5;"

@@ -51,7 +51,8 @@ public:
     }
     void path(const std::vector<std::pair<double, double>>& points, const char* style) {
         if (points.size() < 2) return;
-        m_body += "<polyline class=\"" + std::string(style) + "\" stroke-width=\"1.6\" points=\"";
+        m_body += "<polyline class=\"" + std::string(style) +
+                  "\" fill=\"none\" stroke-width=\"1.6\" points=\"";
         for (const auto& [x, y] : points) m_body += fixedField(x, 1) + "," + fixedField(y, 1) + " ";
         m_body += "\"/>\n";
     }
