@@ -120,9 +120,9 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
             m_findings->next();
             return showSubject();
         }
-        m_learn->setEnabled(false);
-        m_asked = true;
+        m_learning = m_asked = true;
         m_findings->setSentence(QStringLiteral("Reading the weights and the data."));
+        showSubject();
         Q_EMIT learnRequested(false);
     });
     connect(m_runOptions, &QPushButton::clicked, this, &WorkbenchPage::runOptionsRequested);
@@ -187,8 +187,7 @@ void WorkbenchPage::connectCurves() {
     connect(&c.runs, &RunsController::rowsChanged, this, &WorkbenchPage::showRuns);
     connect(&c.selection, &Selection::currentChanged, this, [this] {
         m_findings->clear();
-        m_learn->setEnabled(true);
-        m_asked = false;
+        m_learning = m_asked = false;
         showRuns();
         showCaptures();
         showHead();
@@ -451,21 +450,22 @@ void WorkbenchPage::showFindings(const QString& path, const Answer& scan, bool f
                                  const QString& subject) {
     if (path != m_c.selection.current()) return;
     m_findings->setScan(scan, finished, subject.section(QStringLiteral(", "), -1));
-    m_learn->setEnabled(finished);
+    if (finished) m_learning = false;
     showSubject();
     if (finished && std::exchange(m_asked, false)) m_findings->showEvidence();
 }
 
 void WorkbenchPage::showNoFindings(const QString& path, const QString& sentence) {
     if (path != m_c.selection.current()) return;
-    m_learn->setEnabled(true);
+    m_learning = false;
     m_findings->setSentence(sentence);
+    showSubject();
 }
 
 /// Names the run and the weights that are shown, once for all of the page.
 void WorkbenchPage::showSubject() {
     const RunInfo* info = m_c.runs.info(m_c.selection.current());
-    if (!info) m_learn->setEnabled(false);
+    m_learn->setEnabled(info && !m_learning);
     m_runOptions->setEnabled(info != nullptr);
     m_runOptions->setChecked(info && m_c.experiment.run() == m_c.selection.current());
     m_resume->setVisible(info && !m_c.training.busy() &&

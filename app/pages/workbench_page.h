@@ -103,7 +103,8 @@ private:
     widgets::CurvePanel* m_curves;
     QWidget* m_strip;  ///< of time: the curves and their track
     bool m_scansAtEnd = false;
-    bool m_asked = false;     ///< the user waits for the scan
+    bool m_learning = false;  ///< a scan is being made
+    bool m_asked = false;     ///< the user waits for it
     QString m_training;       ///< the run of the selection that was last seen training
     bool m_ownSplit = false;  ///< the user has moved the splitter
     Fill m_fill = Fill::Nothing;

@@ -174,7 +174,7 @@ class Safetensors:
         size = self._stat.st_size
         self.need(size >= 8, f"is {size} bytes long; a safetensors file has at least 8")
         length = int.from_bytes(prefix, "little")
-        self.need(length <= _MOST_HEADER, f"declares a header of {length} bytes; the format allows {_MOST_HEADER}")
+        self.need(length <= _MOST_HEADER, f"is not a safetensors file: its header would have {length} bytes, and the format allows {_MOST_HEADER}")
         self.need(length <= size - 8, f"is {8 + length - size} bytes shorter than its header declares")
         self._start = 8 + length
         header = _parse(self._part(8, length), object_pairs_hook=self._without_twice)

@@ -51,23 +51,23 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
     EXPECT_TRUE(tour->findChild<RelationPrimer*>());
     EXPECT_TRUE(tour->highlighted().isEmpty());
     EXPECT_FALSE(child<QPushButton>(tour, "Back")->isEnabled());
-    QWidget* parts[] = {window->sidebar(),
-                        window->form(),
-                        window->bar(),
-                        window->workbench()->curves(),
-                        window->findChild<QTabBar*>(),
-                        window->workbench()->inspector(),
-                        window->workbench()->inspector(),   // a relation is cut
-                        window->workbench()->inspector()};  // and set by hand
+    auto* workbench = window->workbench();
+    const std::pair<QWidget*, bool> parts[] = {
+        {workbench->inspector(), true},   {workbench->curves(), true},
+        {workbench->learnButton(), true}, {window->bar(), false},
+        {window->sidebar(), false},       {window->findChild<QTabBar*>(), false},
+        {workbench->inspector(), true},   // a relation is cut
+        {workbench->inspector(), true}};  // and set by hand
     for (int i = 0; i < 8; ++i) {
         QTest::mouseClick(tour->nextButton(), Qt::LeftButton);
         ASSERT_EQ(tour->step(), i + 1);
-        const QRect part(parts[i]->mapTo(window.get(), QPoint(0, 0)), parts[i]->size());
+        const auto [widget, usable] = parts[i];
+        const QRect part(widget->mapTo(window.get(), QPoint(0, 0)), widget->size());
         EXPECT_EQ(tour->highlighted(), part) << i;
         EXPECT_TRUE(tour->rect().contains(tour->card())) << i;
         EXPECT_EQ(next(), stays) << i;
         const QPoint inside(part.left() + 4, part.top() + 4);
-        EXPECT_EQ(window->childAt(inside) == tour, i < 5) << "what the step is about can be used";
+        EXPECT_EQ(window->childAt(inside) == tour, !usable) << "what the step is about can be used";
         EXPECT_FALSE(tour->findChild<RelationPrimer*>());
     }
     window->resize(1100, 760);
@@ -142,19 +142,18 @@ TEST_F(ExampleTest, TheTourEndsWithTwoShapesThatAreMadeTheSame) {
     copyExampleRun(c().runs.folder().toStdString());
     window->opener().openRun(example());
     ASSERT_TRUE(waitUntil([&] { return c().selection.current() == example(); }));
+    window->resize(1440, 900);
     TourOverlay* tour = showTour(*window);
     while (tour->step() + 1 < tour->steps()) QTest::keyClick(tour, Qt::Key_Right);
     const auto sample = [&] { return c().selection.sample(); };
     ASSERT_TRUE(waitUntil([&] { return sample() == 3 && occurs() >= 0.0 && occurs() < 0.1; }));
     auto& editing = window->edits().editing();
-    editing.askNumber = [](const QString&, const QString&, double) { return 8.0; };
-    editing.showMenu = [](QMenu& menu, const QPoint&) {
-        for (auto* action : menu.actions())
-            if (action->text().startsWith(QStringLiteral("Set r_ij..."))) return action->trigger();
-    };
-    const auto& view = window->workbench()->inspector()->view();
-    ASSERT_TRUE(waitUntil([&] { return c().runEdits.disabledReason().isEmpty(); }));
-    Q_EMIT window->workbench()->inspector()->cellMenuRequested(view.source, view.target, {});
+    ASSERT_TRUE(waitUntil([&] { return editing.sameDisabledReason().isEmpty(); }));
+    auto* same = child<QPushButton>(window->workbench()->inspector(), "Make them the same");
+    ASSERT_TRUE(same && same->isEnabled());
+    const QPoint at = same->mapTo(window.get(), same->rect().center());
+    EXPECT_EQ(window->childAt(at), same) << "it can be pressed while the tour is shown";
+    click(same);
     EXPECT_TRUE(waitUntil([&] { return occurs() > 0.9; })) << occurs();
     EXPECT_EQ(window->findChild<TourOverlay*>(), tour) << "it stays while the part is used";
 }

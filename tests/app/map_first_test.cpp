@@ -52,6 +52,10 @@ TEST_F(MapFirstTest, InputAndMapHaveMostOfThePageAtEverySize) {
         QTest::qWait(50);
         ASSERT_EQ(window->size(), size);
         const QRect cells = map()->cellGeometry().map();
+        SCOPED_TRACE(testing::Message()
+                     << page()->height() << " page, " << inspector()->height() << " inspector, "
+                     << inspector()->mapPane()->height() << " map, " << curves()->height()
+                     << " curves, " << page()->head()->height() << " head");
         EXPECT_GE(cells.width(), least) << size.width();
         EXPECT_GE(cells.height(), least) << size.width();
         const auto area = [](const QWidget* widget) { return widget->width() * widget->height(); };
@@ -158,6 +162,8 @@ TEST_F(MapFirstTest, WhatItLearnedStandsAboveTheMapAndIsKept) {
     ASSERT_TRUE(shown());
     EXPECT_FALSE(page()->findings()->isVisible());
     EXPECT_FALSE(AtlasPage::hasKeptScan(path));
+    window->resize(1440, 900);
+    QTest::qWait(50);
     click(page()->learnButton());
     EXPECT_TRUE(page()->findings()->isVisible());
     ASSERT_TRUE(waitUntil([&] { return AtlasPage::hasKeptScan(path); }, 90000));
@@ -170,6 +176,7 @@ TEST_F(MapFirstTest, WhatItLearnedStandsAboveTheMapAndIsKept) {
     // On another day it is there at once.
     window = std::make_unique<MainWindow>(false);
     window->show();
+    window->resize(1440, 900);
     c().runs.setFolder(folder.path());
     ASSERT_TRUE(openRun(path));
     EXPECT_TRUE(waitUntil([&] { return page()->findings()->isVisible(); }, 60000));

@@ -213,6 +213,7 @@ TEST_F(OwnDataTest, AFileThatIsGoneAsksForAnother) {
 
 TEST_F(OwnDataTest, EveryPathHasAButtonThatAsksForIt) {
     ASSERT_TRUE(c().experiment.choosePreset("text"));
+    window->showOptions(true);
     for (const char* key : {"data.path", "data.tokenizer", "train.init_from"}) {
         auto* row = window->form()->row(key);
         ASSERT_TRUE(row->browseButton()) << key;

@@ -72,7 +72,7 @@ TEST_F(AlongCli, IsACommandOfItsOwn) {
     const std::string cell = " --sample 2 --layer 1 --source 1 --to 3";
     const auto along = runCli("along --json " + run() + cell);
     EXPECT_EQ(along.out, runCli("inspect --along --json " + run() + cell).out) << along.err;
-    EXPECT_EQ(json(along)["sample"], "between, pentos 2");
+    EXPECT_EQ(json(along)["sample"], "occurs, pentos 2");
     expectRefused("along " + run() + " --source 1", 2, "--to: is missing");
     expectRefused("along " + run() + cell + " --kind attention", 2, "--kind: ");
     expectRefused("along " + run() + cell + " --index 0", 2, "--index: 0 is below 1");

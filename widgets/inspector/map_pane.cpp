@@ -45,6 +45,8 @@ CellFooter::CellFooter(QWidget* parent) : Box(&Theme::alt, true, parent) {
 
 void CellFooter::addControl(QWidget* control) {
     m_hint->hide();
+    m_text->setMinimumWidth(60);  // its tool tip has all of it
+    control->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     layout()->addWidget(control);
 }
 

@@ -333,7 +333,7 @@ void RelationInspector::arrangePanes() {
     constexpr int mapHead = 68, mapSide = 76;  // px of the map pane besides the cells
     // px of the source besides the image, with the class token beside it or below.
     constexpr int sourceHead = 90, sourceSide = 160, narrowSide = -8;
-    constexpr int leastSmall = 130, mostSmall = 380;
+    constexpr int leastSmall = 170, mostSmall = 380;
     if (!m_mapFirst || m_compact || m_choice.empty()) return;
     const int wide = m_splitter->width() - 2 * m_splitter->handleWidth();
     const int high = m_across ? m_outer->height() * 55 / 100 : m_splitter->height();
@@ -342,9 +342,9 @@ void RelationInspector::arrangePanes() {
     int source = m_across ? 0
                  : image  ? qMax(m_source->minimumWidth(), high - sourceHead + sourceSide)
                           : qMax(m_source->minimumWidth(), wide * 3 / 10);
-    if (image && wide - map - source < leastSmall &&
-        wide - map - source + sourceSide - narrowSide >= leastSmall && !m_filled)
-        source += narrowSide - sourceSide;
+    const int narrow = qMax(m_source->minimumWidth(), high - sourceHead + narrowSide);
+    if (image && !m_filled && wide - map - source < leastSmall && wide - map - narrow >= leastSmall)
+        source = narrow;
     source = qMin(source, wide - map);
     const bool compared = m_choice.compares() && view().beside;
     int small = wide - map - source;
