@@ -8,6 +8,7 @@
 #include <QFile>
 #include <QGuiApplication>
 #include <QLabel>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QTabBar>
@@ -25,6 +26,7 @@
 #include "widgets/curves/curve_panel.h"
 #include "widgets/form/options_form.h"
 #include "widgets/help/document_viewer.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
@@ -288,7 +290,11 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
                           "map: r of i and j becomes that of i with itself. The answer turns "
                           "from \u201Cabsent\u201D to \u201Coccurs\u201D. Undo, or Ctrl+Z, takes "
                           "it back."),
-        of(inspector));
+        [inspector]() -> QWidget* {
+            // The card must not cover the button; without a run there is none.
+            return inspector->footer()->isVisible() ? inspector->footer()
+                                                    : static_cast<QWidget*>(inspector);
+        });
     last.usable = true;
     last.prepare = [&window] { showAbsentShape(window); };
     return steps;

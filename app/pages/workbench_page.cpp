@@ -548,13 +548,13 @@ void WorkbenchPage::fill(Fill what) {
 /// The strip of curves is as low as it may be, so that the map gets the height of the page.
 void WorkbenchPage::arrange() {
     constexpr int highPage = 640, lowPage = 520;  // px
-    constexpr int leastStrip = 86, mostStrip = 340;
+    constexpr int leastStrip = 74, mostStrip = 340;
     const int high = height();
     m_findings->setLow(high < highPage);
     m_findings->setAllowed(high >= lowPage && m_fill == Fill::Nothing);
     showSubject();
     if (m_ownSplit || m_fill != Fill::Nothing) return;
-    const int strip = qBound(leastStrip, high * 19 / 100, mostStrip);
+    const int strip = qBound(leastStrip, high * 16 / 100, mostStrip);
     m_splitter->setSizes({m_splitter->height() - strip, strip});
 }
 

@@ -235,7 +235,7 @@ CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* paren
     auto* column = columnOf(this);
     column->addWidget(m->legend);
     column->addWidget(m->plot, 1);
-    setMinimumSize(220, 52);
+    setMinimumSize(220, 40);
 }
 
 CurvePlot::~CurvePlot() = default;
