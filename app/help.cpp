@@ -241,8 +241,10 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
     auto* inspector = workbench->inspector();
     std::vector<widgets::TourStep> steps;
     const auto add = [&steps](const QString& title, const QString& text,
-                              std::function<QWidget*()> target) -> widgets::TourStep& {
-        return steps.emplace_back(widgets::TourStep{title, text, std::move(target), {}, {}});
+                              std::function<QWidget*()> target,
+                              bool usable = false) -> widgets::TourStep& {
+        return steps.emplace_back(
+            widgets::TourStep{title, text, std::move(target), {}, {}, usable});
     };
     add(QStringLiteral("Relations in one picture"), widgets::RelationPrimer::text(), {}).picture =
         [](QWidget* parent) { return new widgets::RelationPrimer(parent); };
@@ -250,20 +252,17 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
         QString::fromUtf8("Click a patch, a token or an object to choose i; Shift with a click "
                           "chooses j. The other objects are tinted by r\u1D62\u2C7C; the map shows "
                           "all i \u2190 j. F gives it the page, Escape returns."),
-        of(inspector))
-        .usable = true;
+        of(inspector), true);
     add(QStringLiteral("Time"),
         QStringLiteral("Curves, and on their axis a mark for each step whose weights were kept. "
                        "Drag the cursor, or click a mark, to see the model as it was then; Live "
                        "follows the newest."),
-        of(workbench->curves()))
-        .usable = true;
+        of(workbench->curves()), true);
     add(QStringLiteral("What did it learn?"),
         QStringLiteral("Twenty seconds of measuring become sentences: which relations and heads "
                        "the model needs, and what they tell. A click on a sentence shows the pair "
                        "that it is about."),
-        of(workbench->learnButton()))
-        .usable = true;
+        of(workbench->learnButton()), true);
     add(QStringLiteral("Start, pause, stop"),
         QStringLiteral("Choose an experiment in the list or here, and press Start to train. Pause "
                        "with Space, make single steps with N; every run is saved as it trains. "
@@ -282,8 +281,7 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
         QStringLiteral("Press X, or the button below the map, to take the relation out of the "
                        "model: the answer stands before and after, and B switches the maps. X "
                        "again brings it back. E lists the edits."),
-        of(inspector))
-        .usable = true;
+        of(inspector), true);
     auto& last = add(
         QStringLiteral("Make two shapes the same"),
         QString::fromUtf8("i and j are different objects. Press Make them the same, below the "
@@ -294,8 +292,8 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
             // The card must not cover the button; without a run there is none.
             return inspector->footer()->isVisible() ? inspector->footer()
                                                     : static_cast<QWidget*>(inspector);
-        });
-    last.usable = true;
+        },
+        true);
     last.prepare = [&window] { showAbsentShape(window); };
     return steps;
 }

@@ -509,6 +509,7 @@ void addFurtherPages(MainWindow& window) {
     auto* workbench = window.workbench();
     auto* findings = workbench->findings();
     QObject::connect(workbench, &WorkbenchPage::learnRequested, atlas, &AtlasPage::learn);
+    workbench->followScan(atlas->scanTask());
     QObject::connect(atlas, &AtlasPage::learned, workbench, &WorkbenchPage::showFindings);
     QObject::connect(atlas, &AtlasPage::learnRefused, workbench, &WorkbenchPage::showNoFindings);
     QObject::connect(findings, &widgets::FindingsBar::moreRequested, &window, [&window, atlas] {

@@ -77,6 +77,7 @@ void showNewRun(widgets::TrainBar& bar, const Controllers& c) {
 /// The experiments by their families, and the models of the chosen one.
 void fillNewRun(QMenu& menu, Controllers& c) {
     menu.clear();
+    qDeleteAll(menu.findChildren<QMenu*>(Qt::FindDirectChildrenOnly));
     std::map<std::string, QMenu*> families;
     for (const auto& preset : core::presets()) {
         auto*& family = families[preset.family];
@@ -381,7 +382,7 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
 
 void wireStatus(ErrorStrip& banner, widgets::StatusStrip& strip, widgets::LogDrawer& log,
                 Controllers& c) {
-    // Progress goes on in the status strip; it must not overwrite an error.
+    // Progress stays in the status strip; it must not overwrite an error.
     QObject::connect(&c.messages, &Messages::message, &banner,
                      [&banner, &strip](widgets::MessageLevel level, const QString& sentence) {
                          if (level == widgets::MessageLevel::Error)

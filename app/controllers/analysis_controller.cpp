@@ -168,6 +168,31 @@ void AnalysisController::findCost(const core::Analysis& analysis, const Analysis
         [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });
 }
 
+void AnalysisController::findKept(const core::Analysis& analysis,
+                                  std::vector<AnalysisRequest> requests,
+                                  std::function<void(const AnalysisRequest&)> found) {
+    if (!m_subject || !analysis.kept || task(analysis).busy()) return;
+    using Found = std::optional<std::pair<AnalysisRequest, Answer>>;
+    m_looker.run(
+        task(analysis), QStringLiteral("Looking for what was measured before"),
+        [&analysis, requests = std::move(requests), subject = *m_subject](
+            Engine& models, LongJob&, const Looker::Progress& progress) {
+            for (const auto& request : requests) {
+                auto asked = questionOf(analysis, request, subject);
+                asked.keptOnly = true;
+                if (auto kept = wire::ask(models.session, asked, progress))
+                    return Found(std::in_place, request, std::move(*kept));
+            }
+            return Found();
+        },
+        [this, &analysis, found = std::move(found)](const Found& kept) {
+            if (!kept) return;
+            found(kept->first);
+            Q_EMIT reported(analysis, kept->second, true);
+        },
+        [](const QString&) {});  // measuring says why it cannot
+}
+
 void AnalysisController::findOtherAnswer(const QString& split) {
     if (!m_subject || !m_subject->data || !m_subject->sample) return;
     const auto* data = m_subject->data->find(split.toStdString());

@@ -2,6 +2,7 @@
 // Runs analyses for the window in a session of their own, so that the inspector stays usable.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -102,6 +103,10 @@ public:
     /// Opens a result that is stored beside the run and emits reported(); without one times some
     /// passes, in about a second, and emits costKnown() or refused().
     void findCost(const core::Analysis& analysis, const AnalysisRequest& request);
+    /// Looks for a result that is stored beside the run, for these requests in their order: calls
+    /// `found` with the request of the first one and emits reported(). Without one nothing happens.
+    void findKept(const core::Analysis& analysis, std::vector<AnalysisRequest> requests,
+                  std::function<void(const AnalysisRequest&)> found);
     /// Looks for the first example of the split with another label than the subject's sample, and
     /// emits exampleFound(); nothing happens without labels.
     void findOtherAnswer(const QString& split);

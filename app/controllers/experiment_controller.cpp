@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-
-#include <QRegularExpression>
 
 #include "app/controllers/examples.h"
 #include "app/controllers/experiment_controller.h"

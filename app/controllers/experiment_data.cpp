@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs on data of the user: what the files dictate, and what mends a start that was refused.
 #include <algorithm>
-#include <filesystem>
 
 #include <QRegularExpression>
 
@@ -9,15 +8,10 @@
 #include "app/controllers/experiment_controller.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/looker.h"
-#include "app/controllers/run_estimates.h"
-#include "app/controllers/runs_controller.h"
 #include "app/controllers/training_controller.h"
 #include "app/controllers/undo_history.h"
-#include "options/field_text.h"
 #include "options/presets.h"
 #include "options/run_settings.h"
-#include "run/run_folder.h"
-#include "widgets/theme/theme.h"
 
 namespace relascope::app {
 

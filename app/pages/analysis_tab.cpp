@@ -445,8 +445,13 @@ void AnalysisTab::activate() {
         m_read = true;
         return m_start.start(reads(AnalysisInput::KeptSteps) ? kDragging : 0);
     }
-    // A running analysis is not cancelled to estimate its cost.
-    if (!m_analysis.costText || m_cost || m_running) return;
+    if (m_running) return;  // it is not cancelled to estimate its cost
+    if (!m_analysis.costText) {
+        m_read = true;
+        return m_c.findKept(m_analysis, {request()},
+                            [this](const AnalysisRequest& found) { expect(found.values); });
+    }
+    if (m_cost) return;
     m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
     m_caption = caption();
@@ -458,10 +463,25 @@ void AnalysisTab::run() {
     if (!missing().isEmpty()) return;
     // Further steps are read after the requested ones have arrived.
     if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
+    prepare();
+    if (m_analysis.onDemand) m_strip->setDelay(kSoon);
+    auto request = this->request();
+    const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
+    const bool adds = m_analysis.adds && m_shown.split == request.split &&
+                      m_analysis.adds(m_shown.values, request.values);
+    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || adds))
+        request.known = m_view->shown();
+    m_c.run(m_analysis, request);
+    m_running = true;  // set here, as ending the previous run resets it
+    updateButton();
+}
+
+/// Names what the next result is of, and the command that measures the same.
+void AnalysisTab::prepare() {
     m_read = true;
     m_caption = caption();
-    if (m_analysis.onDemand) {
-        m_strip->setDelay(kSoon);
+    m_asked = request();
+    if (m_analysis.onDemand)
         m_view->setCommand(
             text("relascope-cli " + m_analysis.name + " " + shellWord(m_c.subject()->path) +
                  (m_c.subject()->checkpoint.empty()
@@ -470,17 +490,11 @@ void AnalysisTab::run() {
                  (m_split ? " --split " + shellWord(m_split->currentText().toStdString())
                           : std::string()) +
                  core::optionsToWords(m_analysis, m_values)));
-    }
-    auto request = this->request();
-    const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
-    const bool adds = m_analysis.adds && m_shown.split == request.split &&
-                      m_analysis.adds(m_shown.values, request.values);
-    m_asked = request;
-    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || adds))
-        request.known = m_view->shown();
-    m_c.run(m_analysis, request);
-    m_running = true;  // set here, as ending the previous run resets it
-    updateButton();
+}
+
+void AnalysisTab::expect(const core::OptionValues& values) {
+    setValues(values);
+    prepare();
 }
 
 void AnalysisTab::refuse(const QString& sentence) {

@@ -47,6 +47,12 @@ public:
     /// Sets the options as if the user had chosen them in the controls.
     void setValues(const core::OptionValues& values);
     AnalysisRequest request() const;
+    /// Measures with the options that are set, or continues a cancelled analysis.
+    void run();
+    /// The sentence about what must be chosen before the analysis can run; empty: it can.
+    QString missing() const;
+    /// A result with these options is about to be reported, which run() did not ask for.
+    void expect(const core::OptionValues& values);
 
     widgets::AnalysisFrame* view() const { return m_view; }
     JobStrip* strip() const { return m_strip; }
@@ -75,13 +81,11 @@ private:
     FieldValue value(const core::AnalysisField& field) const;
     void optionsChanged();
     void inputsChanged();
-    void run();
+    void prepare();
     void show(const Answer& result);
     void refuse(const QString& sentence);
     /// Shows a sentence if there is no result; a result stays until the next one.
     void describe();
-    /// The sentence about what must be chosen before the analysis can run.
-    QString missing() const;
     void updateButton();
     QString caption() const;
     QString nameOfB() const;

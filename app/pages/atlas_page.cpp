@@ -69,7 +69,9 @@ AtlasPage::AtlasPage(Controllers& controllers)
             [this](const core::Analysis& of, const Answer& answer, bool finished) {
                 if (!(of == core::scanAnalysis()) || !controller().subject()) return;
                 const auto& about = *controller().subject();
-                Q_EMIT learned(QString::fromStdString(about.path), answer, finished, about.name);
+                QString weights = about.name.section(QStringLiteral(", "), -1);
+                if (about.edits.anyEnabled()) weights += QStringLiteral(", with the edits");
+                Q_EMIT learned(QString::fromStdString(about.path), answer, finished, weights);
             });
     connect(&controller(), &AnalysisController::refused, this,
             [this](const core::Analysis& of, const QString& sentence) {
@@ -87,15 +89,26 @@ AtlasPage::AtlasPage(Controllers& controllers)
             });
 }
 
-void AtlasPage::learn(bool keptOnly) {
+LongTask& AtlasPage::scanTask() {
+    return controller().task(core::scanAnalysis());
+}
+
+void AtlasPage::learn(Learn why) {
     const auto& scan = core::scanAnalysis();
+    if (why != Learn::Asked &&
+        (scanTask().busy() || controller().task(core::atlasAnalysis()).busy()))
+        return;
     setSubject(subject());
-    auto values = tab(scan.name)->values();
-    values["seconds"] = std::int64_t{20};
-    tab(scan.name)->setValues(values);
-    if (!controller().subject()) return;
-    const auto request = tab(scan.name)->request();
-    keptOnly ? controller().findCost(scan, request) : controller().run(scan, request);
+    auto& tab = *this->tab(scan.name);
+    auto request = tab.request();
+    request.values["seconds"] = std::int64_t{20};
+    if (why == Learn::Kept)
+        return controller().findKept(
+            scan, {request, tab.request()},
+            [&tab](const AnalysisRequest& found) { tab.expect(found.values); });
+    tab.setValues(request.values);
+    tab.run();
+    if (!scanTask().busy()) Q_EMIT learnRefused(m_controllers.probe.run(), tab.missing());
 }
 
 bool AtlasPage::hasKeptScan(const QString& path) {

@@ -20,9 +20,13 @@ class AtlasPage : public AnalysisWindow {
 public:
     explicit AtlasPage(Controllers& controllers);
 
-    /// Scans what the Workbench shows for at most 20 seconds, or opens the scan that is kept with
-    /// the run; learned() or learnRefused() follow. `keptOnly`: nothing is measured.
-    void learn(bool keptOnly);
+    /// Why a scan of what the Workbench shows is wanted: because one was kept with the run, because
+    /// the run is done, or because the user asks for it.
+    enum class Learn { Kept, AtEnd, Asked };
+    /// Scans it for at most 20 seconds, or opens the scan that is kept with the run; learned() or
+    /// learnRefused() follow. Unless the user asks, nothing that is being measured is given up.
+    void learn(Learn why);
+    LongTask& scanTask();
     /// Whether a scan is kept with the run at `path`, which learn() would open.
     static bool hasKeptScan(const QString& path);
 
@@ -31,9 +35,9 @@ public:
     void restorePanes(const QByteArray& state);
 
 Q_SIGNALS:
-    /// A scan of the run at `path`, of weights that are named; it may be partial.
+    /// A scan of the run at `path`, which may be partial; `weights`: "step 384, with the edits".
     void learned(const QString& path, const relascope::Answer& scan, bool finished,
-                 const QString& subject);
+                 const QString& weights);
     void learnRefused(const QString& path, const QString& sentence);
     /// The Workbench is to be shown: its inspector shows what was chosen here.
     void workbenchRequested();

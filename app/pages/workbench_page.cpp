@@ -93,6 +93,7 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
       m_runOptions(new QPushButton(QStringLiteral("Options of this run"), this)),
       m_resume(new QPushButton(QStringLiteral("Resume"), this)),
       m_findings(new widgets::FindingsBar(this)),
+      m_scanning(new JobStrip(this)),
       m_curves(new widgets::CurvePanel(this)),
       m_track(new widgets::CapturesTrack(this)),
       m_inspector(new widgets::RelationInspector(this)) {
@@ -120,15 +121,16 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
             m_findings->next();
             return showSubject();
         }
-        m_learning = m_asked = true;
+        m_asked = true;
         m_findings->setSentence(QStringLiteral("Reading the weights and the data."));
-        showSubject();
-        Q_EMIT learnRequested(false);
+        Q_EMIT learnRequested(AtlasPage::Learn::Asked);
     });
     connect(m_runOptions, &QPushButton::clicked, this, &WorkbenchPage::runOptionsRequested);
     connect(&m_c.experiment, &ExperimentController::changed, this, &WorkbenchPage::showSubject);
     column->addWidget(m_head);
     column->addWidget(m_findings);
+    column->addWidget(m_scanning);
+    connect(m_scanning, &JobStrip::cancelled, m_findings, &widgets::FindingsBar::clear);
     auto* searching = new JobStrip(page);
     searching->follow(m_c.probe.search());
     column->addWidget(searching);
@@ -187,12 +189,14 @@ void WorkbenchPage::connectCurves() {
     connect(&c.runs, &RunsController::rowsChanged, this, &WorkbenchPage::showRuns);
     connect(&c.selection, &Selection::currentChanged, this, [this] {
         m_findings->clear();
-        m_learning = m_asked = false;
+        m_asked = false;
         showRuns();
         showCaptures();
         showHead();
-        if (AtlasPage::hasKeptScan(m_c.selection.current())) Q_EMIT learnRequested(true);
+        m_recalled = false;
+        recallScan();
     });
+    connect(&c.probe, &ProbeController::splitsChanged, this, &WorkbenchPage::recallScan);
     connect(&c.runs.records(), &RunRecords::loaded, this, [this](const QString& path) {
         m_curves->clearPoints(path);
         showPoints(path);
@@ -351,19 +355,25 @@ void WorkbenchPage::showRuns() {
     scanAtEnd();
 }
 
+/// Opens the scan that is kept with the run, once its data are known.
+void WorkbenchPage::recallScan() {
+    const QString path = m_c.selection.current();
+    if (m_recalled || m_c.probe.run() != path || !m_c.probe.data()) return;
+    m_recalled = true;
+    if (AtlasPage::hasKeptScan(path)) Q_EMIT learnRequested(AtlasPage::Learn::Kept);
+}
+
 /// When the run that is shown is done, its first question is what it learned.
 void WorkbenchPage::scanAtEnd() {
     const QString path = m_c.selection.current();
     const RunInfo* info = m_c.runs.info(path);
     if (!info) return;
-    if (info->state == RunState::Running || info->state == RunState::Paused)
+    if (info->state == RunState::Running || info->state == RunState::Paused) {
         m_training = path;
-    else if (m_training == path && info->state == RunState::Done) {
+    } else if (m_training == path && !(m_c.training.busy() && m_c.training.run() == path)) {
         m_training.clear();
-        if (m_scansAtEnd && !m_c.training.busy()) {
-            m_learn->click();
-            m_asked = false;  // the user may be looking at another map
-        }
+        if (m_scansAtEnd && info->state == RunState::Done && !m_c.training.busy())
+            Q_EMIT learnRequested(AtlasPage::Learn::AtEnd);
     }
 }
 
@@ -447,17 +457,22 @@ void WorkbenchPage::showHead() {
 }
 
 void WorkbenchPage::showFindings(const QString& path, const Answer& scan, bool finished,
-                                 const QString& subject) {
+                                 const QString& weights) {
     if (path != m_c.selection.current()) return;
-    m_findings->setScan(scan, finished, subject.section(QStringLiteral(", "), -1));
-    if (finished) m_learning = false;
+    m_findings->setScan(scan, finished, weights);
     showSubject();
     if (finished && std::exchange(m_asked, false)) m_findings->showEvidence();
 }
 
+void WorkbenchPage::followScan(LongTask& scan) {
+    m_scanning->follow(scan);
+    // After the strip, which is asked whether it is busy.
+    connect(&scan, &LongTask::ended, this, &WorkbenchPage::showSubject);
+    connect(&scan, &LongTask::began, this, &WorkbenchPage::showSubject);
+}
+
 void WorkbenchPage::showNoFindings(const QString& path, const QString& sentence) {
     if (path != m_c.selection.current()) return;
-    m_learning = false;
     m_findings->setSentence(sentence);
     showSubject();
 }
@@ -465,7 +480,7 @@ void WorkbenchPage::showNoFindings(const QString& path, const QString& sentence)
 /// Names the run and the weights that are shown, once for all of the page.
 void WorkbenchPage::showSubject() {
     const RunInfo* info = m_c.runs.info(m_c.selection.current());
-    m_learn->setEnabled(info && !m_learning);
+    m_learn->setEnabled(info && !m_scanning->busy());
     m_runOptions->setEnabled(info != nullptr);
     m_runOptions->setChecked(info && m_c.experiment.run() == m_c.selection.current());
     m_resume->setVisible(info && !m_c.training.busy() &&

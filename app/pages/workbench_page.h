@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/app_context.h"
+#include "app/pages/atlas_page.h"
 #include "types/answer.h"
 #include "widgets/curves/curve_data.h"
 
@@ -26,6 +27,8 @@ class RelationInspector;
 namespace relascope::app {
 
 class Controllers;
+class JobStrip;
+class LongTask;
 
 class WorkbenchPage : public QWidget {
     Q_OBJECT
@@ -39,7 +42,6 @@ public:
     /// The size of the curves, for the session; empty: the user has not moved the splitter.
     QByteArray stripState() const;
     void restoreStrip(const QByteArray& state);
-    QPushButton* resumeButton() const { return m_resume; }
     widgets::FindingsBar* findings() const { return m_findings; }
     QPushButton* learnButton() const { return m_learn; }
     QPushButton* runOptionsButton() const { return m_runOptions; }
@@ -53,8 +55,10 @@ public:
     void showPanes(bool always);
     /// The scan of a run, which may be partial, or why there is none.
     void showFindings(const QString& path, const Answer& scan, bool finished,
-                      const QString& subject);
+                      const QString& weights);
     void showNoFindings(const QString& path, const QString& sentence);
+    /// Shows the progress of a scan, and cancels it.
+    void followScan(LongTask& scan);
     /// Whether a run is scanned when its training is done.
     void setScansAtEnd(bool on) { m_scansAtEnd = on; }
     /// Handles arrow keys that no pane has used: relations and layers. Returns false for other
@@ -62,8 +66,8 @@ public:
     bool arrowKey(int key);
 
 Q_SIGNALS:
-    /// What the run that is shown has learned; `keptOnly`: if it was measured before.
-    void learnRequested(bool keptOnly);
+    /// What the run that is shown has learned is to be measured, or opened.
+    void learnRequested(AtlasPage::Learn why);
     void runOptionsRequested(bool shown);
     void pinRequested();  ///< requested by the menu of the time cursor
 
@@ -83,6 +87,7 @@ private:
     void showHead();
     void showSubject();
     void arrange();
+    void recallScan();
     void scanAtEnd();
     /// Shows below a text the likeliest next tokens, or the sample that the run generated at that
     /// step.
@@ -100,11 +105,12 @@ private:
     widgets::PanelHead* m_head;
     QPushButton *m_learn, *m_runOptions, *m_resume;
     widgets::FindingsBar* m_findings;
+    JobStrip* m_scanning;
     widgets::CurvePanel* m_curves;
     QWidget* m_strip;  ///< of time: the curves and their track
     bool m_scansAtEnd = false;
-    bool m_learning = false;  ///< a scan is being made
-    bool m_asked = false;     ///< the user waits for it
+    bool m_recalled = false;  ///< a scan that is kept was looked for
+    bool m_asked = false;     ///< the user waits for a scan
     QString m_training;       ///< the run of the selection that was last seen training
     bool m_ownSplit = false;  ///< the user has moved the splitter
     Fill m_fill = Fill::Nothing;

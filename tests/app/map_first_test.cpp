@@ -13,6 +13,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "tests/app/window_fixture.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/findings_bar.h"
 #include "widgets/curves/curve_plot.h"
 #include "widgets/inspector/map_pane.h"
@@ -85,6 +86,9 @@ TEST_F(MapFirstTest, AMapOrTheCurvesFillThePage) {
     EXPECT_EQ(page()->filled(), Fill::Map);
     QTest::mouseDClick(map(), Qt::LeftButton, {}, map()->cellRect(0, 0).center());
     EXPECT_EQ(page()->filled(), Fill::Nothing);
+    for (auto* plot : curves()->accuracyPlot()->findChildren<QWidget*>())
+        QTest::keyClick(plot, Qt::Key_Home);
+    EXPECT_EQ(page()->filled(), Fill::Nothing) << "it resets the zoom";
     QTest::keyClick(window.get(), Qt::Key_F, Qt::ShiftModifier);
     EXPECT_EQ(page()->filled(), Fill::Curves);
     EXPECT_FALSE(map()->isVisible());
@@ -179,9 +183,44 @@ TEST_F(MapFirstTest, WhatItLearnedStandsAboveTheMapAndIsKept) {
     window->resize(1440, 900);
     c().runs.setFolder(folder.path());
     ASSERT_TRUE(openRun(path));
-    EXPECT_TRUE(waitUntil([&] { return page()->findings()->isVisible(); }, 60000));
+    EXPECT_TRUE(waitUntil([&] { return page()->findings()->scan().passes == 3; }, 60000));
     Q_EMIT page()->findings()->moreRequested();
     EXPECT_EQ(window->currentPage(), PageId::Atlas);
+}
+
+TEST_F(MapFirstTest, ARunThatIsDoneIsScannedByItself) {
+    window->resize(1440, 900);
+    page()->setScansAtEnd(true);
+    const QString path = finishedRun();
+    EXPECT_TRUE(waitUntil([&] { return AtlasPage::hasKeptScan(path); }, 60000));
+    EXPECT_TRUE(waitUntil([&] { return page()->findings()->isVisible(); }));
+    EXPECT_TRUE(waitUntil([&] { return page()->learnButton()->isEnabled(); }));
+    // The page Atlas opens it, too, with its options.
+    window = std::make_unique<MainWindow>(false);
+    window->show();
+    c().runs.setFolder(folder.path());
+    auto* atlas = qobject_cast<AtlasPage*>(window->page(PageId::Atlas));
+    auto* tab = atlas->tab("scan");
+    ASSERT_TRUE(openRun(path));
+    ASSERT_TRUE(waitUntil([&] { return !tab->view()->isEmpty(); }, 60000));
+    EXPECT_EQ(tab->values().at("seconds"), FieldValue(std::int64_t{20}));
+}
+
+TEST_F(MapFirstTest, AScanOfTheUsersOwnLengthIsOpenedAgain) {
+    const QString path = finishedRun();
+    ASSERT_TRUE(shown());
+    window->showPage(PageId::Atlas);
+    auto* atlas = qobject_cast<AtlasPage*>(window->page(PageId::Atlas));
+    atlas->showTab("scan");
+    ASSERT_TRUE(waitUntil([&] { return !atlas->scanTask().busy(); }));
+    atlas->tab("scan")->runButton()->click();  // 60 seconds
+    ASSERT_TRUE(waitUntil([&] { return AtlasPage::hasKeptScan(path); }, 90000));
+    window = std::make_unique<MainWindow>(false);
+    window->resize(1440, 900);
+    window->show();
+    c().runs.setFolder(folder.path());
+    ASSERT_TRUE(openRun(path));
+    EXPECT_TRUE(waitUntil([&] { return page()->findings()->scan().passes == 3; }, 60000));
 }
 
 TEST_F(MapFirstTest, SpacePausesAfterAClickOnStart) {

@@ -180,8 +180,8 @@ CurvePanel::CurvePanel(QWidget* parent)
     for (int i = 0; i < 2; ++i) {
         connect(m_plots[i], &CurvePlot::cursorDragged, this, &CurvePanel::dragTo);
         connect(m_plots[i], &CurvePlot::cursorStepped, this, &CurvePanel::stepCursor);
-        connect(m_plots[i], &CurvePlot::resetRequested, this,
-                [this, i] { m_plots[i]->ownRange() ? resetZoom() : Q_EMIT fillRequested(); });
+        connect(m_plots[i], &CurvePlot::resetRequested, this, &CurvePanel::resetZoom);
+        connect(m_plots[i], &CurvePlot::fillRequested, this, &CurvePanel::fillRequested);
         connect(m_plots[i], &CurvePlot::markMenuRequested, this, &CurvePanel::markMenuRequested);
         connect(m_plots[i], &CurvePlot::rangeDragged, this, [this, i](double low, double high) {
             m_plots[1 - i]->setRange(low, high);

@@ -110,7 +110,6 @@ public:
     /// them where the panel is low, `controls` in the corner, and the numbers of the horizontal
     /// axis left to what is below.
     void setStrip(QWidget* controls);
-    bool isStrip() const { return m_corner != nullptr; }
 
     QString csv() const;
     QString summary() const;

@@ -46,7 +46,10 @@ struct CurvePlot::Parts {
         plot->onUserRange(plot->xAxis, [self](const QCPRange& range) {
             Q_EMIT self->rangeDragged(range.lower, range.upper);
         });
-        QObject::connect(plot, &QCustomPlot::mouseDoubleClick, self, &CurvePlot::resetRequested);
+        QObject::connect(plot, &QCustomPlot::mouseDoubleClick, self, [this] {
+            plot->ownRange ? Q_EMIT this->self->resetRequested()
+                           : Q_EMIT this->self->fillRequested();
+        });
     }
 
     void setTicks() {
@@ -291,9 +294,6 @@ void CurvePlot::resetRange() {
     m->plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-bool CurvePlot::ownRange() const {
-    return m->plot->ownRange;
-}
 double CurvePlot::rangeLow() const {
     return m->plot->xAxis->range().lower;
 }

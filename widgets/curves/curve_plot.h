@@ -30,7 +30,6 @@ public:
     /// Shown range of the x axis, in units of the model's axis.
     void setRange(double low, double high);
     void resetRange();
-    bool ownRange() const;  ///< the user has zoomed or panned
     double rangeLow() const;
     double rangeHigh() const;
     int leftMargin() const;   ///< px beside the axis rect
@@ -64,6 +63,7 @@ Q_SIGNALS:
     void cursorStepped(int direction);  ///< arrow keys: -1 or +1 point
     void rangeDragged(double low, double high);
     void resetRequested();
+    void fillRequested();  ///< a double click on a plot that is shown whole
     /// A right click on the mark of an edit, at a place on the screen.
     void markMenuRequested(const QString& run, const relascope::widgets::CurveMark& mark,
                            const QPoint& at);
