@@ -74,27 +74,38 @@ void showNewRun(widgets::TrainBar& bar, const Controllers& c) {
                   experiment.resumes() ? c.runs.name(experiment.run()) : QString());
 }
 
-/// The experiments by their families, and the models of the chosen one.
+/// The experiments by their families.
 void fillNewRun(QMenu& menu, Controllers& c) {
-    menu.clear();
-    qDeleteAll(menu.findChildren<QMenu*>(Qt::FindDirectChildrenOnly));
     std::map<std::string, QMenu*> families;
     for (const auto& preset : core::presets()) {
         auto*& family = families[preset.family];
         if (!family) family = menu.addMenu(QString::fromStdString(preset.family));
-        auto* action = family->addAction(QString::fromStdString(preset.title), &menu,
-                                         [&c, name = QString::fromStdString(preset.name)] {
-                                             c.selection.setPreset(name);
-                                             c.experiment.choosePreset(name);
-                                         });
+        const QString name = QString::fromStdString(preset.name);
+        auto* action = family->addAction(QString::fromStdString(preset.title), &menu, [&c, name] {
+            c.selection.setPreset(name);
+            c.experiment.choosePreset(name);
+        });
         action->setToolTip(QString::fromStdString(preset.help));
         action->setCheckable(true);
-        action->setChecked(c.experiment.options().preset == preset.name);
+        action->setData(name);
         family->setToolTipsVisible(true);
     }
+}
+
+/// Ticks the chosen experiment, and lists its models below the families.
+void tickNewRun(QMenu& menu, Controllers& c) {
+    const QString preset = QString::fromStdString(c.experiment.options().preset);
+    for (auto* action : menu.actions()) {
+        if (!action->menu()) {
+            delete action;
+            continue;
+        }
+        for (auto* entry : action->menu()->actions()) entry->setChecked(entry->data() == preset);
+    }
     const QStringList variants = c.experiment.variants();
-    if (variants.size() > 1) menu.addSeparator();
-    for (const auto& variant : variants.size() > 1 ? variants : QStringList()) {
+    if (variants.size() < 2) return;
+    menu.addSeparator();
+    for (const auto& variant : variants) {
         auto* action =
             menu.addAction(variant, &menu, [&c, variant] { c.experiment.chooseVariant(variant); });
         action->setCheckable(true);
@@ -178,8 +189,9 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     QObject::connect(&bar, &widgets::TrainBar::stopRequested, training, &TrainingController::stop);
     QObject::connect(&bar, &widgets::TrainBar::cancelRequested, training,
                      &TrainingController::cancel);
+    fillNewRun(*bar.newRunMenu(), c);
     QObject::connect(bar.newRunMenu(), &QMenu::aboutToShow, &bar,
-                     [&bar, &c] { fillNewRun(*bar.newRunMenu(), c); });
+                     [&bar, &c] { tickNewRun(*bar.newRunMenu(), c); });
     QObject::connect(training, &TrainingController::stateChanged, &bar, show);
     QObject::connect(training, &TrainingController::modelFitted, &bar, show);
     QObject::connect(training, &TrainingController::progressed, &bar,

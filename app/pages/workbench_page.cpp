@@ -132,6 +132,7 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     column->addWidget(m_scanning);
     connect(m_scanning, &JobStrip::cancelled, m_findings, &widgets::FindingsBar::clear);
     auto* searching = new JobStrip(page);
+    searching->setObjectName(QStringLiteral("search"));
     searching->follow(m_c.probe.search());
     column->addWidget(searching);
     auto* away = new widgets::Box(&widgets::Theme::warningFill, true, page);

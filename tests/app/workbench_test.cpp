@@ -128,7 +128,7 @@ TEST_F(WorkbenchTest, ALabelIsSearchedForBesideTheMapsAndCancelled) {
         return inspector()->result() && c().runEdits.points() && c().probe.data() &&
                c().probe.data()->find("stripes")->info.size == 10'000'000;
     }));
-    auto* strip = child<app::JobStrip>(window->workbench());
+    auto* strip = window->workbench()->findChild<app::JobStrip*>(QStringLiteral("search"));
     strip->setDelay(0);
     const auto begin = [&] {
         Q_EMIT inspector()->sourcePane()->samples()->labelRequested("stripes", 7, true);
