@@ -61,15 +61,15 @@ const char* const kColours =
     "2}.j{stroke-dasharray:3 3}"
     ".s0{stroke:#7a4fb5}text.s0{fill:#7a4fb5;stroke:none}.s1{stroke:#b35900}text.s1{fill:#b35900;"
     "stroke:none}.s2{stroke:#00736b}text.s2{fill:#00736b;stroke:none}"
-    ".s0{stroke:#c2185b}text.s0{fill:#c2185b;stroke:none}.s1{stroke:#1f6fb5}text.s1{fill:#1f6fb5;"
-    "stroke:none}.s2{stroke:#6b7300}text.s2{fill:#6b7300;stroke:none}"
+    ".s3{stroke:#c2185b}text.s3{fill:#c2185b;stroke:none}.s4{stroke:#1f6fb5}text.s4{fill:#1f6fb5;"
+    "stroke:none}.s5{stroke:#6b7300}text.s5{fill:#6b7300;stroke:none}"
     ".q{stroke:#6b6b6b;fill:none;stroke-dasharray:4 3}"
     "@media(prefers-color-scheme:dark){.t{fill:#e8e8e8}.m{fill:#a0a0a0}.g{stroke:#444}"
     ".a{fill:#b48cf2}.b{fill:#5c4a7d}.u{fill:#5c4a7d}.d{fill:#b48cf2}.l{stroke:#e8e8e8}"
     ".s0{stroke:#b48cf2}text.s0{fill:#b48cf2;stroke:none}.s1{stroke:#f2a65a}text.s1{fill:#f2a65a;"
     "stroke:none}.s2{stroke:#4fc4b8}text.s2{fill:#4fc4b8;stroke:none}"
-    ".s0{stroke:#f27aa8}text.s0{fill:#f27aa8;stroke:none}.s1{stroke:#7ab8f2}text.s1{fill:#7ab8f2;"
-    "stroke:none}.s2{stroke:#c4cc4f}text.s2{fill:#c4cc4f;stroke:none}"
+    ".s3{stroke:#f27aa8}text.s3{fill:#f27aa8;stroke:none}.s4{stroke:#7ab8f2}text.s4{fill:#7ab8f2;"
+    "stroke:none}.s5{stroke:#c4cc4f}text.s5{fill:#c4cc4f;stroke:none}"
     ".q{stroke:#a0a0a0}}";
 
 }  // namespace
