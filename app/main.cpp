@@ -46,7 +46,7 @@ bool drawOne(const wire::MapFigure& figure, const QString& out, QString* error) 
     view.index = figure.index;
     view.source = figure.source;
     return widgets::renderFigure(figure.result, view, out, error,
-                                 QString::fromStdString(figure.run));
+                                 {QString::fromStdString(figure.run), figure.steps});
 }
 
 bool drawOne(const wire::TintFigure& figure, const QString& out, QString* error) {
@@ -55,7 +55,7 @@ bool drawOne(const wire::TintFigure& figure, const QString& out, QString* error)
         widgets::InspectorView view;
         view.layer = panel.layer, view.index = figure.index;
         view.source = view.target = panel.source;
-        view.paper = true, view.reversed = panel.reversed;
+        view.reversed = panel.reversed;
         using widgets::Processing;
         static const std::map<std::string, Processing> forms = {
             {"tanh", Processing::Tanh},
@@ -71,7 +71,7 @@ bool drawOne(const wire::TintFigure& figure, const QString& out, QString* error)
         views.push_back(view);
     }
     return widgets::renderTints(figure.result, views, out, error,
-                                QString::fromStdString(figure.run));
+                                {QString::fromStdString(figure.run), figure.steps});
 }
 
 bool drawOne(const wire::ExamplesFigure& figure, const QString& out, QString* error) {
@@ -98,9 +98,10 @@ bool drawOne(const wire::AnalysisFigure& figure, const QString& out, QString* er
 }
 
 /// Runs `relascope draw FILE`: draws the result of a command, read from standard input
-/// (wire/figures.h).
+/// (wire/figures.h); with --paper behind it for a paper.
 int drawFigure(int argc, char** argv) {
-    if (argc != 3) {
+    const bool paper = argc == 4 && std::string_view(argv[3]) == "--paper";
+    if (argc != 3 && !paper) {
         std::fputs("relascope: draw is for relascope-cli, which gives it the results\n", stderr);
         return cli::kExitUsage;
     }
@@ -108,6 +109,8 @@ int drawFigure(int argc, char** argv) {
     int count = 1;
     QApplication application(count, argv);
     widgets::applyTheme(application, widgets::ThemeMode::Light);
+    widgets::figureStyle().paper = paper;
+    const widgets::FigureScope scope;
     QString problem;
     try {
         QFile input;

@@ -19,6 +19,7 @@
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "widgets/export/export.h"
+#include "widgets/theme/theme.h"
 #include "wire/child_process.h"
 #include "wire/host_link.h"
 #include "wire/named_figures.h"
@@ -54,6 +55,7 @@ void PageExport::popUpMenu() {
         menu.addMenu(view->menu());
     }
     menu.addSeparator();
+    menu.addAction(widgets::paperAction());
     menu.addAction(m_all);
     const auto* bar = m_window.menuBar();
     menu.exec(m_window.mapToGlobal(
@@ -125,11 +127,12 @@ void RunExport::figure(const QString& name, const QString& path) {
                          QStringLiteral("Figures (*.pdf *.svg *.png)"));
     if (to.isEmpty()) return;
     if (QFileInfo(to).suffix().isEmpty()) to += QStringLiteral(".pdf");
+    std::vector<std::string> words = {wire::commandProgram(), "figure", figure.name,
+                                      path.toStdString(),     "--out",  to.toStdString()};
+    if (widgets::figureStyle().paper) words.emplace_back("--paper");
     m_task.run(
         m_queue, QString("Drawing %1").arg(QFileInfo(to).fileName()),
-        [words = std::vector<std::string>{wire::commandProgram(), "figure", figure.name,
-                                          path.toStdString(), "--out", to.toStdString()}](
-            LongJob& job, std::stop_token stop) {
+        [words](LongJob& job, std::stop_token stop) {
             QTemporaryFile said;
             if (!said.open()) throw Error("no temporary file can be made");
             const wire::ChildProcess child(words, {{said.handle(), 1}, {said.handle(), 2}});

@@ -17,10 +17,12 @@
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
 #include "widgets/curves/curve_panel.h"
+#include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::app {
 namespace {
@@ -105,6 +107,8 @@ void WindowState::restore(MainWindow& window) const {
     window.workbench()->inspector()->restorePanes(s.value(key("workbench/panes")).toByteArray());
     window.setTheme(
         static_cast<widgets::ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
+    widgets::figureStyle().light = s.value(key("figures/light"), true).toBool();
+    widgets::paperAction()->setChecked(s.value(key("figures/paper")).toBool());
     window.opener().setRecentRuns(s.value(key("recent")).toStringList());
     std::vector<RecentCheckpoint> checkpoints;
     const QStringList paths = s.value(key("checkpoints")).toStringList();
@@ -187,6 +191,8 @@ void WindowState::save(MainWindow& window) const {
     s.setValue(key("workbench/strip"), window.workbench()->stripState());
     s.setValue(key("workbench/panes"), window.workbench()->inspector()->panesState());
     s.setValue(key("theme"), static_cast<int>(window.theme()));
+    s.setValue(key("figures/light"), widgets::figureStyle().light);
+    s.setValue(key("figures/paper"), widgets::figureStyle().paper);
     s.setValue(key("recent"), window.opener().recentRuns());
     QStringList paths, sizes;
     for (const auto& recent : c.checkpoint.recent().list()) {

@@ -271,7 +271,7 @@ std::string textOf(const Json& json) {
 }
 
 void write(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input,
-           const AnalysisArguments& a) {
+           const AnalysisArguments& a, bool paper) {
     const auto& edits = input.subject.interventions.edits;
     const auto& model = *input.subject.model;
     if (isPicture(a.out)) {
@@ -280,7 +280,7 @@ void write(const core::Analysis& analysis, const Answer& result, const AnalysedI
             caption = folderName(a.path) + ", " + input.caption;
             if (edits.anyEnabled()) caption += ", edited: " + core::wordsOf(edits);
         }
-        draw(a.out, wire::AnalysisFigure{analysis.name, result, caption});
+        draw(a.out, wire::AnalysisFigure{analysis.name, result, caption}, paper);
     } else if (a.out.ends_with(".tex")) {
         core::writeTextFile(a.out, analysis.latex(result));
     } else if (a.out.ends_with(".json")) {
@@ -324,7 +324,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     nameMeans(model, subject.interventions.edits);
     if (!a.out.empty()) {
         a.out.ends_with(".html") ? writeReport(analysis, result, input, a, values)
-                                 : write(analysis, result, input, a);
+                                 : write(analysis, result, input, a, call.paper);
         line.say("wrote " + a.out);
     }
     if (const auto remark = analysis.remark ? analysis.remark(result) : ""; !remark.empty())
@@ -373,7 +373,7 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
 }  // namespace
 
 Command analysisCommand(const core::Analysis& analysis) {
-    Command command{analysis.name, analysis.summary, {}, Needs::Threads, true};
+    Command command{analysis.name, analysis.summary, {}, Needs::Threads, true, true};
     command.declare = [&analysis](CLI::App& app) -> std::function<int(const Call&)> {
         const auto arguments = std::make_shared<AnalysisArguments>();
         const auto given = std::make_shared<GivenOptions>();

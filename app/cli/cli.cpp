@@ -114,7 +114,7 @@ int runCommandLine(int argc, char** argv) {
         },
         "print version, commit and libraries (--json: as one JSON object)");
     app.require_subcommand(1);
-    bool json = false;
+    bool json = false, paper = false;
     int threads = 0;
     app.add_option("--threads", threads, "CPU threads (0: one per core)")
         ->check(CLI::Range(0, 1024));
@@ -127,6 +127,10 @@ int runCommandLine(int argc, char** argv) {
     for (const auto& command : commands()) {
         auto* parser = app.add_subcommand(command.name, command.help);
         if (command.json) parser->add_flag("--json", json, "print one JSON object on stdout");
+        if (command.paper)
+            parser->add_flag(
+                "--paper", paper,
+                "pictures for a paper: the panel alone, the caption as .txt beside it");
         declared.push_back({parser, command.needs, command.declare(*parser)});
         if (command.needs == Needs::Threads)
             parser->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
@@ -146,7 +150,7 @@ int runCommandLine(int argc, char** argv) {
         const auto chosen = std::find_if(declared.begin(), declared.end(),
                                          [](const Declared& one) { return one.parser->parsed(); });
         if (chosen->needs == Needs::Threads) beginComputing(threads);
-        return written(chosen->run({json}));
+        return written(chosen->run({json, paper}));
     } catch (const Cancelled&) {
         std::cerr << "relascope-cli: interrupted\n";
         return kExitInterrupted;

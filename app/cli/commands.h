@@ -25,7 +25,7 @@ namespace relascope::cli {
 
 /// What a command gets beside its options.
 struct Call {
-    bool json = false;
+    bool json = false, paper = false;
 };
 
 enum class Needs {
@@ -39,11 +39,12 @@ struct Command {
     /// and throws relascope::Error.
     std::function<std::function<int(const Call&)>(CLI::App&)> declare;
     Needs needs = Needs::Nothing;
-    bool json = false;  ///< takes --json
+    bool json = false;   ///< takes --json
+    bool paper = false;  ///< draws pictures: takes --paper
 };
 
-/// A command whose options are kept in `Arguments`; its member `bool json`, if it has one, says
-/// whether --json was given.
+/// A command whose options are kept in `Arguments`; its members `bool json` and `bool paper`, if it
+/// has them, say whether --json and --paper were given.
 template <class Arguments>
 Command commandOf(std::string name, std::string help, void (*options)(CLI::App&, Arguments&),
                   int (*run)(const Arguments&, const Call&), Needs needs = Needs::Nothing) {
@@ -51,12 +52,17 @@ Command commandOf(std::string name, std::string help, void (*options)(CLI::App&,
     constexpr bool json = requires(Arguments a) {
         { a.json } -> std::same_as<bool&>;
     };
+    constexpr bool paper = requires(Arguments a) {
+        { a.paper } -> std::same_as<bool&>;
+    };
     command.json = json;
+    command.paper = paper;
     command.declare = [options, run](CLI::App& app) -> std::function<int(const Call&)> {
         const auto arguments = std::make_shared<Arguments>();
         options(app, *arguments);
         return [arguments, run](const Call& call) {
             if constexpr (json) arguments->json = call.json;
+            if constexpr (paper) arguments->paper = call.paper;
             return run(*arguments, call);
         };
     };
@@ -81,14 +87,14 @@ struct InspectArguments : SampleArguments {
     std::vector<std::string> edits;
     std::string show = "after";
     int layer = 1, index = 1, source = -1;
-    std::vector<int> layers;                    ///< layers of the papers' figure, from 1
-    std::vector<std::string> words;             ///< the source in each layer: the end of this word
-    std::vector<std::string> tints = {"tanh"};  ///< forms of the same figure (tintForms)
-    bool transposed = false;                    ///< show what the source sends
+    std::vector<int> layers;         ///< layers of the papers' figure, from 1
+    std::vector<std::string> words;  ///< the source in each layer: the end of this word
+    std::vector<std::string> tints = {"relation"};  ///< forms of the same figure (tintForms)
+    bool transposed = false;                        ///< show what the source sends
     bool along = false;  ///< values at every kept step: of cell (source, to) and of the answer
     int to = -1;
     std::string answer;
-    bool json = false;
+    bool json = false, paper = false;
 };
 
 /// Called before any thread starts: signals stop what is computed from then on, with this number of

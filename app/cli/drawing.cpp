@@ -74,9 +74,10 @@ void requireDrawing(const std::string& out) {
     if (isPicture(out)) drawingProgram();
 }
 
-void draw(const std::string& out, const wire::Figure& figure) {
-    std::string program = drawingProgram(), word = "draw", file = out;
-    std::array<char*, 4> arguments = {program.data(), word.data(), file.data(), nullptr};
+void draw(const std::string& out, const wire::Figure& figure, bool paper) {
+    std::string program = drawingProgram(), word = "draw", file = out, style = "--paper";
+    std::array<char*, 5> arguments = {program.data(), word.data(), file.data(),
+                                      paper ? style.data() : nullptr, nullptr};
     const auto input = memoryFile(wire::figureBytes(figure)), said = memoryFile({});
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);

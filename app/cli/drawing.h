@@ -30,8 +30,9 @@ int runSideBySide(const std::vector<std::string>& arguments, int count,
 /// Called before anything is computed: throws Error if `out` is a picture and the program that
 /// draws it is not installed.
 void requireDrawing(const std::string& out);
-/// Draws a figure to the file `out`. Throws FileError if the file cannot be written.
-void draw(const std::string& out, const wire::Figure& figure);
+/// Draws a figure to the file `out`, for a paper with its caption beside it. Throws FileError if a
+/// file cannot be written.
+void draw(const std::string& out, const wire::Figure& figure, bool paper);
 
 /// The ending of an output file: one of `known` or that of a picture. Throws OptionError("--out",
 /// ...) for another.

@@ -34,7 +34,7 @@ struct EvalArguments {
     std::string path, data, split, checkpoint, out, device = "auto";
     std::vector<std::string> edits;
     std::int64_t batch = 0, step = -1, examples = 0, tokens = 0;
-    bool json = false;
+    bool json = false, paper = false;
 };
 
 // The number of predicted tokens of a text, and of their bytes; 0 bytes if the tokenizer is
@@ -65,10 +65,10 @@ TextSize sizeOf(const core::Dataset& data) {
 
 /// Writes what --out asks for; `json`: as --json prints it.
 void writeOut(const std::string& out, const char* question, const Answer& answer,
-              const std::string& json, const std::string& caption) {
+              const std::string& json, const std::string& caption, bool paper) {
     if (out.empty()) return;
     if (isPicture(out))
-        draw(out, wire::AnalysisFigure{question, answer, caption});
+        draw(out, wire::AnalysisFigure{question, answer, caption}, paper);
     else if (out.ends_with(".json"))
         core::writeTextFile(out, json + "\n");
     else if (out.ends_with(".tex"))
@@ -142,7 +142,7 @@ int evaluate(const EvalArguments& a, const Call&) {
             nameMeans(opened, edits);
             const auto json = effectJson(effect, opened, edits, split);
             writeOut(a.out, "effect", core::answerOf(effect), json,
-                     editedCaption(a.path, opened, edits, split));
+                     editedCaption(a.path, opened, edits, split), a.paper);
             if (a.json)
                 std::cout << json << "\n";
             else
@@ -177,7 +177,7 @@ int evaluate(const EvalArguments& a, const Call&) {
         object["class_accuracy"] = classes;
     }
     writeOut(a.out, "evaluate", core::answerOf(result), object.dump(2),
-             captionOf(a.path, opened, split));
+             captionOf(a.path, opened, split), a.paper);
     if (a.json) {
         std::cout << object.dump(2) << "\n";
     } else {

@@ -22,7 +22,7 @@ int listFigures() {
 }
 
 int drawFigure(const std::string& name, const std::string& path, const std::string& out,
-               const std::vector<std::string>& more) {
+               std::vector<std::string> more, bool paper) {
     if (name.empty()) return listFigures();
     const auto& figure = wire::namedFigure(name);
     if (!isPicture(out))
@@ -36,6 +36,7 @@ int drawFigure(const std::string& name, const std::string& path, const std::stri
             !preset.starts_with(figure.preset))
             throw OptionError(
                 "path", path + " is a study of " + preset + "; " + name + " is of " + figure.takes);
+    if (paper) more.emplace_back("--paper");
     auto words = wire::wordsOf(figure, path, out, more);
     words.insert(words.begin(), "relascope-cli");
     std::vector<char*> pointers;
@@ -47,6 +48,7 @@ int drawFigure(const std::string& name, const std::string& path, const std::stri
 
 Command figureCommand() {
     Command command{"figure", "draws a figure that has a name; without one, lists them", {}};
+    command.paper = true;
     command.declare = [](CLI::App& app) -> std::function<int(const Call&)> {
         const auto name = std::make_shared<std::string>(), path = std::make_shared<std::string>(),
                    out = std::make_shared<std::string>();
@@ -57,8 +59,8 @@ Command figureCommand() {
         app.footer(
             "Further options are those of the command that draws it, and replace what the "
             "figure has: --sample 3, --source 8.");
-        return [&app, name, path, out](const Call&) {
-            return drawFigure(*name, *path, *out, app.remaining());
+        return [&app, name, path, out](const Call& call) {
+            return drawFigure(*name, *path, *out, app.remaining(), call.paper);
         };
     };
     return command;

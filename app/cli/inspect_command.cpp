@@ -190,7 +190,7 @@ int tokenOfWord(const std::vector<std::string>& pieces, const std::string& word)
 // last.
 wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result,
                             const RelationMap& map) {
-    wire::TintFigure figure{result, a.index - 1, {}, folderName(a.path)};
+    wire::TintFigure figure{result, a.index - 1, {}, folderName(a.path), core::isRunFolder(a.path)};
     const auto& read = result.sample.source;
     if (!a.words.empty() && !read.text)
         throw OptionError("--words", "the input is no text; choose a run on text");
@@ -243,10 +243,12 @@ int inspect(const InspectArguments& given, const Call& call) {
         throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
     if (isPicture(a.out) && !a.layers.empty()) {
-        draw(a.out, tintFigure(a, result, *map));
+        draw(a.out, tintFigure(a, result, *map), a.paper);
     } else if (isPicture(a.out)) {
-        draw(a.out, wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
-                                    fs::path(a.path).lexically_normal().filename().string()});
+        draw(a.out,
+             wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
+                             folderName(a.path), core::isRunFolder(a.path)},
+             a.paper);
     } else if (!a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));
     }
@@ -303,7 +305,7 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
         ->check(CLI::Range(1, 1000));
     command.add_option("--words", a.words, "the token i of each of --layers: the end of that word")
         ->delimiter(',');
-    command.add_option("--tints", a.tints, "with --layers: what tints it (default: tanh)")
+    command.add_option("--tints", a.tints, "with --layers: what tints it (default: relation)")
         ->delimiter(',')
         ->check(CLI::IsMember(wire::tintForms()));
     command.add_flag("--transposed", a.transposed,

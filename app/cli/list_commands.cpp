@@ -41,6 +41,7 @@ struct DataArguments {
     std::vector<std::string> settings;
     std::int64_t count = 1000, seed = 0;
     std::string family;
+    bool paper = false;
 };
 
 struct VerifyArguments {
@@ -154,7 +155,7 @@ int listDevices(const ListArguments& a, const Call&) {
 }
 
 // Draws, for every task of this kind of data, one example for each of two answers.
-void drawTasks(const RunOptions& options, const std::string& out) {
+void drawTasks(const RunOptions& options, const std::string& out, bool paper) {
     wire::ExamplesFigure figure;
     for (const auto& task : dataKind(options.data.kind).tasks) {
         auto one = options;
@@ -174,7 +175,7 @@ void drawTasks(const RunOptions& options, const std::string& out) {
                 }
         figure.titles.push_back(task.title);
     }
-    draw(out, figure);
+    draw(out, figure, paper);
 }
 
 int makeData(const DataArguments& arguments, const Call&) {
@@ -197,7 +198,7 @@ int makeData(const DataArguments& arguments, const Call&) {
     options.data.path.clear();
     options.check();
     if (isPicture(arguments.out)) {
-        drawTasks(options, arguments.out);
+        drawTasks(options, arguments.out, arguments.paper);
         std::cerr << "wrote " << plainName(arguments.out) << "\n";
         return 0;
     }

@@ -34,7 +34,7 @@ struct StudyArguments {
     std::vector<std::int64_t> sizes;
     std::string seeds = "3";
     int threads = 0, jobs = 1, slurm = 0, slurmNodes = 1, slurmGpus = 0;
-    bool sameData = false, retry = false, show = false, quiet = false, json = false;
+    bool sameData = false, retry = false, show = false, quiet = false, json = false, paper = false;
 };
 
 using Json = nlohmann::ordered_json;
@@ -291,7 +291,8 @@ int study(const StudyArguments& a, const Call&) {
         draw(a.figure,
              wire::StudyFigure{drawn, drawn.plan.preset + ", " + core::splitTitle(drawn, measure),
                                measure.metric, core::studyPoints(drawn, measure),
-                               core::publishedCurves(drawn.plan, measure)});
+                               core::publishedCurves(drawn.plan, measure)},
+             a.paper);
         std::cerr << "wrote " << plainName(a.figure) << "\n";
     }
     if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;

@@ -13,6 +13,7 @@
 #include "app/pages/workbench_page.h"
 #include "app/run_export.h"
 #include "widgets/curves/curve_panel.h"
+#include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
@@ -211,6 +212,10 @@ void Menus::addFigures() {
                 return busy.isEmpty() ? whyNot(figure, m_c) : busy;
             });
         (study ? ofStudies : ofRuns)->addAction(action);
+    }
+    for (auto* other : {m_menu, ofRuns, ofStudies}) {
+        other->addSeparator();
+        other->addAction(widgets::paperAction());
     }
     for (auto* other : {ofRuns, ofStudies}) fill(other, [] {});
     m_window.studyPage()->menu()->addMenu(ofStudies);

@@ -24,6 +24,7 @@
 #include "app/pages/first_view.h"
 #include "app/pages/hub_dialog.h"
 #include "checkpoint/adapter.h"
+#include "run/run_folder.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
 #include "widgets/checkpoint/problems_list.h"
@@ -355,7 +356,8 @@ void CheckpointPage::opened() {
     m_error->setSentence({});
     m_stack->setCurrentIndex(1);
     setProperty(widgets::kFigureSubject, QString::fromStdString(info.name));
-    m_inspector->setFigureRun(QString::fromStdString(info.name));
+    m_inspector->setFigureRun(QString::fromStdString(info.name),
+                              !core::runOfWeights(m_c.path().toStdString()).empty());
     m_head->opened();
     m_table->setTensors(info.tensors);
     m_details->setCheckpoint(info);

@@ -32,14 +32,12 @@ Json messageOf(const MapFigure& figure, Bytes& blob) {
     return {{"figure", "map"},       {"result", resultToJson(figure.result, blob)},
             {"kind", figure.kind},   {"layer", figure.layer},
             {"index", figure.index}, {"source", figure.source},
-            {"run", figure.run}};
+            {"run", figure.run},     {"steps", figure.steps}};
 }
 Json messageOf(const TintFigure& figure, Bytes& blob) {
-    return {{"figure", "tint"},
-            {"result", resultToJson(figure.result, blob)},
-            {"index", figure.index},
-            {"panels", figure.panels},
-            {"run", figure.run}};
+    return {{"figure", "tint"},      {"result", resultToJson(figure.result, blob)},
+            {"index", figure.index}, {"panels", figure.panels},
+            {"run", figure.run},     {"steps", figure.steps}};
 }
 Json messageOf(const ExamplesFigure& figure, Bytes&) {
     return {{"figure", "examples"},
@@ -83,12 +81,14 @@ Figure figureFromFrame(const Frame& frame) {
         figure.index = valueOf<int>(m, "index");
         figure.source = valueOf<int>(m, "source");
         figure.run = valueOf<std::string>(m, "run");
+        figure.steps = valueOf<bool>(m, "steps");
         return figure;
     }
     if (what == "tint")
-        return TintFigure{
-            resultFromJson(valueOf<Json>(m, "result"), frame.blob), valueOf<int>(m, "index"),
-            valueOf<std::vector<TintFigure::Panel>>(m, "panels"), valueOf<std::string>(m, "run")};
+        return TintFigure{resultFromJson(valueOf<Json>(m, "result"), frame.blob),
+                          valueOf<int>(m, "index"),
+                          valueOf<std::vector<TintFigure::Panel>>(m, "panels"),
+                          valueOf<std::string>(m, "run"), valueOf<bool>(m, "steps")};
     if (what == "examples")
         return ExamplesFigure{valueOf<std::vector<DataExample>>(m, "examples"),
                               valueOf<std::vector<std::string>>(m, "titles"),

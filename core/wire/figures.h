@@ -20,25 +20,27 @@ struct MapFigure {
     ProbeResult result;
     MapKind kind = MapKind::Relation;
     int layer = 0, index = 0, source = 0;
-    std::string run;  ///< the name of the run or checkpoint, in the caption
+    std::string run;    ///< the name of the run or checkpoint, in the caption
+    bool steps = true;  ///< its weights are of a step; not those of a checkpoint of no run
 };
 
-/// The input of a probe, tinted by maps from a source: relations in green and red as in the papers.
+/// The input of a probe, tinted by maps from a source, as in the papers.
 struct TintFigure {
     struct Panel {
         int layer = 0, source = 0;
-        std::string form = "tanh";  ///< one of tintForms()
-        bool reversed = false;      ///< tinted by what the source sends, not by what it receives
+        std::string form = "relation";  ///< one of tintForms()
+        bool reversed = false;  ///< tinted by what the source sends, not by what it receives
     };
     ProbeResult result;
     int index = 0;  ///< the relation, or the head for attention
     std::vector<Panel> panels;
     std::string run;
+    bool steps = true;
 };
 
-/// The forms of a panel: "attention" of the relational head, "relation", "scaled" (attention times
-/// relation), and relations as "clip" (ends at the 2nd and 98th percentile), "tanh", "sign",
-/// "sigmoid", "softmax".
+/// The forms of a panel: "attention" of the relational head, "relation" (r as the model has it),
+/// "scaled" (attention times relation), and relations as "clip" (ends at the 2nd and 98th
+/// percentile), "tanh", "sign", "sigmoid", "softmax".
 const std::vector<std::string>& tintForms();
 
 /// Examples with their answers, in rows of `columns`, and a title for each row.

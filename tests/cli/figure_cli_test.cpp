@@ -110,6 +110,19 @@ TEST_F(FigureCli, DrawsThoseOfRuns) {
     expectWords(tasks, {"XOccurs", "not between", "Match pattern"});
 }
 
+TEST_F(FigureCli, DrawsForAPaperWithTheCaptionBesideIt) {
+    if (!fs::exists(std::string(RELASCOPE_BIN) + "/relascope")) GTEST_SKIP();
+    const auto svg = drawn("vidat-relation " + run() + " --sample 3 --source 5 --paper");
+    expectWords(svg, {"Relation 1 of layer 1"});
+    EXPECT_EQ(svg.find("pentos 3"), std::string::npos);
+    expectWords(slurp(folder->path() + "/figure.txt"), {"pentos 3", "step 3", "Relation 1 of"});
+    const auto ablation = drawn("ablation " + run() + " --examples 8 --how zero --paper");
+    expectWords(ablation, {"Parts removed"});
+    expectWords(slurp(folder->path() + "/figure.txt"), {"run, step 3"});
+    expectWords(drawn("relational-games " + study() + " --paper"), {"transformer"});
+    EXPECT_EQ(runCli("presets --paper").code, 2) << "no picture";
+}
+
 TEST_F(FigureCli, DrawsThoseOfStudies) {
     if (!fs::exists(std::string(RELASCOPE_BIN) + "/relascope")) GTEST_SKIP();
     expectWords(drawn("relational-games " + study()), {"dat-asymmetric", "transformer"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <QAction>
 #include <QClipboard>
 #include <QComboBox>
 #include <QDir>
@@ -11,6 +12,7 @@
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
+#include <QSet>
 #include <QSignalSpy>
 #include <QTableWidget>
 #include <QTemporaryDir>
@@ -333,6 +335,114 @@ TEST_F(ExportTest, FigureInEveryFormat) {
         for (int y = 0; y < image.height(); y += 7)
             red += image.pixelColor(x, y) == Theme::current().outline;
     EXPECT_GT(red, 20) << "the source is outlined";
+}
+
+/// Figures for a paper during its lifetime, switched on as a user does.
+struct ForAPaper {
+    ForAPaper() { paperAction()->trigger(); }
+    ~ForAPaper() { paperAction()->trigger(); }
+};
+
+/// The fonts of an SVG's texts.
+QSet<QString> fontsOf(const QByteArray& svg) {
+    QSet<QString> fonts;
+    QXmlStreamReader reader(svg);
+    while (!reader.atEnd()) {
+        reader.readNext();
+        if (reader.isStartElement() && reader.attributes().hasAttribute("font-family"))
+            fonts << reader.attributes().value("font-family").toString();
+    }
+    return fonts;
+}
+
+TEST_F(ExportTest, ForAPaperAMapIsBareWithItsAxesInOneFontAndItsCaptionBesideIt) {
+    applyTheme(*qApp, ThemeMode::Dark);
+    RelationInspector inspector;
+    inspector.resize(1100, 460);
+    inspector.show();
+    inspector.setFigureRun("run a");
+    inspector.setResult(fixture::result());
+    const auto menuOf = [&](const QString& name) {
+        for (auto* menu : inspector.findChildren<ViewMenu*>())
+            if (menu->fileName().endsWith(name)) return menu;
+        return static_cast<ViewMenu*>(nullptr);
+    };
+    ViewMenu* menu = menuOf("relation1_map");
+    ASSERT_TRUE(menu);
+    EXPECT_TRUE(menu->menu()->actions().contains(paperAction()));
+    const QByteArray frame = Theme::light().outline.name().toUtf8();
+    QString error;
+    ASSERT_TRUE(menu->write(path("usual.svg"), &error));
+    EXPECT_TRUE(read(path("usual.svg")).contains("step 980"));
+    EXPECT_TRUE(read(path("usual.svg")).contains(frame)) << "the chosen cell";
+    EXPECT_FALSE(QFileInfo::exists(path("usual.txt")));
+    {
+        const ForAPaper paper;
+        figureStyle().light = false;  // a paper is white all the same
+        ASSERT_TRUE(menu->write(path("map.svg"), &error)) << error.toStdString();
+        const QByteArray svg = read(path("map.svg"));
+        EXPECT_FALSE(svg.contains(frame));
+        EXPECT_FALSE(svg.contains("step 980")) << "the caption is not in it";
+        EXPECT_TRUE(svg.contains(">i: ") && svg.contains(">j: ")) << "its axes are named";
+        EXPECT_TRUE(svg.contains(", scale of the layer")) << "the colour scale is kept";
+        EXPECT_EQ(fontsOf(svg).size(), 1) << fontsOf(svg).values().join(", ").toStdString();
+        const QByteArray caption = read(path("map.txt"));
+        EXPECT_TRUE(caption.startsWith("Relation 1 of layer 1\n")) << caption.toStdString();
+        EXPECT_TRUE(caption.contains("run a") && caption.contains("step 980"));
+        menu->setDpi(96);
+        ASSERT_TRUE(menu->write(path("map.png"), &error));
+        EXPECT_EQ(QImage(path("map.png")).pixelColor(1, 1), Theme::light().panel);
+        // i is what the image is tinted by, so that its patch is marked; j is not.
+        ASSERT_TRUE(menuOf("source")->write(path("source.svg"), &error));
+        EXPECT_TRUE(read(path("source.svg")).contains(">i<"));
+        EXPECT_FALSE(read(path("source.svg")).contains(">j<"));
+        EXPECT_TRUE(read(path("source.txt")).contains("i = "));
+        EXPECT_TRUE(exportAll(inspector, path("all"), &error)
+                        .contains(path("all/run-a_step980_layer1_maps.txt")));
+        // A checkpoint that was opened is of no step.
+        inspector.setFigureRun("model", false);
+        ASSERT_TRUE(menu->write(path("opened.svg"), &error));
+        EXPECT_FALSE(read(path("opened.txt")).contains("step"));
+        figureStyle().light = true;
+    }
+    ASSERT_TRUE(menu->write(path("again.svg"), &error));
+    EXPECT_TRUE(read(path("again.svg")).contains("layer 1"));
+    applyTheme(*qApp, ThemeMode::Light);
+}
+
+TEST_F(ExportTest, ForAPaperTheFontsOfAnyViewAreOne) {
+    QWidget view;
+    view.resize(300, 100);
+    QLabel text("text", &view), number("12.5", &view), name("model.dff", &view);
+    text.setFont(bodyFont());
+    number.setFont(numberFont(12));
+    name.setFont(monoFont(12));
+    number.move(0, 30);
+    name.move(0, 60);
+    QToolButton button;
+    ViewMenu menu(&button, &view, [] { return QString("view"); });
+    menu.caption = [] { return QString("occurs, step 5"); };
+    QString error;
+    ASSERT_TRUE(menu.write(path("v.svg"), &error));
+    EXPECT_GT(fontsOf(read(path("v.svg"))).size(), 1);
+    const ForAPaper paper;
+    ASSERT_TRUE(menu.write(path("v.svg"), &error));
+    EXPECT_EQ(fontsOf(read(path("v.svg"))).size(), 1);
+    EXPECT_EQ(read(path("v.txt")), "occurs, step 5\n");
+    EXPECT_NE(number.font().families(), text.font().families()) << "on the screen as before";
+}
+
+TEST_F(ExportTest, TintsHaveTitlesAndColoursForAllReaders) {
+    InspectorView first, second;
+    first.source = 1, second.source = 2, second.layer = 1;
+    QString error;
+    ASSERT_TRUE(
+        renderTints(*fixture::result(), {first, second}, path("t.svg"), &error, {"m", false}));
+    const QByteArray svg = read(path("t.svg"));
+    for (const char* text : {"Relation 1 of layer 1, i = patch (0, 0)",
+                             "Relation 1 of layer 2, i = patch (0, 1)", ">m "})
+        EXPECT_TRUE(svg.contains(text)) << text;
+    EXPECT_FALSE(svg.contains("j = ") || svg.contains("tanh") || svg.contains("step"));
 }
 
 TEST_F(ExportTest, FigureNeedsAMap) {

@@ -175,7 +175,7 @@ void FrameFiles::next() {
         Q_EMIT finished(m_folder);
         return deleteLater();
     }
-    const FigureScope scope(figureStyle().light);
+    const FigureScope scope;
     const QSize map =
         StripLayout::wholeCells({m_along.mapColumns(), m_along.mapRows()}, {kFilmSide, kFilmSide});
     // All pictures have the same size, which films need.

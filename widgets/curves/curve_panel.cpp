@@ -364,12 +364,13 @@ QString CurvePanel::summary() const {
 }
 
 void CurvePanel::paintVector(QPainter& painter, const QRectF& target) {
-    constexpr double head = 30.0;
+    const double head = FigureScope::paper() ? 0.0 : 30.0;  // the title is in the caption then
     flush();
     painter.setFont(headFont());
     painter.setPen(Theme::current().text);
-    painter.drawText(QRectF(target.left() + 16, target.top(), target.width() - 32, head),
-                     Qt::AlignVCenter, m_head->title());
+    if (head > 0.0)
+        painter.drawText(QRectF(target.left() + 16, target.top(), target.width() - 32, head),
+                         Qt::AlignVCenter, m_head->title());
     const double half = target.width() / 2.0, top = target.top() + head;
     for (const int k : {0, 1})
         m_plots[k]->paintVector(painter,
@@ -382,7 +383,11 @@ void CurvePanel::setFigure(ViewMenu& menu) {
         paintVector(painter, QRectF(QPointF(0, 0), size));
     };
     menu.wholeSize = [size] { return size; };
-    menu.caption = [this] { return figureCaption(); };
+    menu.caption = [this] {
+        const QString caption = figureCaption();
+        return FigureScope::paper() ? m_head->title() + QStringLiteral(" \u00B7 ") + caption
+                                    : caption;
+    };
     menu.addPgfplots([this] { return pgfplots(); });
 }
 

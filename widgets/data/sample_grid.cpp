@@ -336,7 +336,7 @@ void SampleGrid::paintEvent(QPaintEvent*) {
         } else {
             paintSample(painter, picture, found->second);
         }
-        if (i == m_current) {
+        if (i == m_current && !FigureScope::paper()) {
             painter.setPen(QPen(t.accent, 2));
             painter.drawRect(picture.adjusted(-3, -3, 2, 2));
         }

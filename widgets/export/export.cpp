@@ -198,7 +198,20 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
         say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
         return false;
     }
-    return true;
+    return exportCaption(path, widget.accessibleName(), widget.accessibleDescription(), error);
+}
+
+QString captionFile(const QString& picture) {
+    const QFileInfo file(picture);
+    return file.dir().filePath(file.completeBaseName() + QStringLiteral(".txt"));
+}
+
+bool exportCaption(const QString& picture, const QString& title, const QString& text,
+                   QString* error) {
+    if (!FigureScope::paper()) return true;
+    QStringList lines{title, text};
+    lines.removeAll(QString());
+    return lines.isEmpty() || exportCsv(lines.join(u'\n') + u'\n', captionFile(picture), error);
 }
 
 bool exportPainting(const Paint& paint, const QSize& size, const QString& title,
@@ -257,14 +270,17 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     entry("SVG...", "svg");
     entry("PDF...", "pdf");
     if (m_csv) entry("CSV...", "csv");
+    m_beforePgfplots = paperAction();
+    m_menu->addAction(m_beforePgfplots);
     QMenu* themes = m_menu->addMenu(QStringLiteral("Figure theme"));
-    m_beforePgfplots = themes->menuAction();
     const auto* looks =
         addChoices(themes, {QStringLiteral("Light"), QStringLiteral("As the window")}, -1,
                    [](int entry) { figureStyle().light = entry == 0; });
     // Shared by all views: the menu of another view may have changed it.
-    connect(themes, &QMenu::aboutToShow, this,
-            [looks] { looks->actions().at(figureStyle().light ? 0 : 1)->setChecked(true); });
+    connect(m_menu, &QMenu::aboutToShow, this, [themes, looks] {
+        looks->actions().at(figureStyle().light ? 0 : 1)->setChecked(true);
+        themes->setEnabled(!figureStyle().paper);
+    });
     static constexpr int resolutions[] = {96, 150, 300, 600};
     QStringList names;
     for (const int dpi : resolutions) names << QStringLiteral("%1 dpi").arg(dpi);
@@ -274,16 +290,17 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
                [this](int entry) { m_dpi = resolutions[entry]; });
 }
 
-/// The content of a picture: its size and painting, including the caption.
+/// The content of a picture: its size and painting, including the caption unless it is for a paper.
 struct ViewMenu::Drawing {
     QSize size;
     std::function<void(QPainter&)> paint;
+    QString title, caption;
 };
 
 template <class Use>
 bool ViewMenu::draw(Use use) {
     constexpr int margin = 16;
-    const FigureScope scope(figureStyle().light, figure ? nullptr : m_view);
+    const FigureScope scope(figure ? nullptr : m_view);
     const WithoutControls bare;
     const std::unique_ptr<QWidget> made = figure        ? figure()
                                           : paintVector ? nullptr
@@ -300,7 +317,12 @@ bool ViewMenu::draw(Use use) {
         drawing.size = m_view->size();
         paint = [this](QPainter& painter) { m_view->render(&painter); };
     }
-    const QString text = caption ? caption() : figure ? QString() : subject();
+    drawing.title = made ? made->accessibleName() : m_view->accessibleName();
+    drawing.caption = caption                        ? caption()
+                      : !figure                      ? subject()
+                      : made && FigureScope::paper() ? made->accessibleDescription()
+                                                     : QString();
+    const QString text = FigureScope::paper() ? QString() : drawing.caption;
     const QSize figureSize = drawing.size;
     const QRect line(margin, figureSize.height() + 2, figureSize.width() - 2 * margin, 200);
     const int flags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
@@ -368,15 +390,16 @@ bool ViewMenu::write(const QString& path, QString* error) {
     }
     if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
     if (ending == QLatin1String("tex")) {
-        const FigureScope scope(figureStyle().light, m_view);  // the colours of the figure
+        const FigureScope scope(m_view);  // the colours of the figure
         const QString source = m_pgfplots();
         if (source.isEmpty() && error)
             *error = QStringLiteral("%1: there is nothing to plot").arg(path);
         return !source.isEmpty() && exportCsv(source, path, error);
     }
     return draw([&](const Drawing& drawing) {
-        return exportPainting(drawing.paint, drawing.size, m_view->accessibleName(),
-                              Theme::current().panel, path, error, m_dpi);
+        return exportPainting(drawing.paint, drawing.size, drawing.title, Theme::current().panel,
+                              path, error, m_dpi) &&
+               exportCaption(path, drawing.title, drawing.caption, error);
     });
 }
 
@@ -441,9 +464,17 @@ void ViewMenu::saveLater(const QString& path, std::function<void()> work,
     });
 }
 
-FigureStyle& figureStyle() {
-    static FigureStyle style;
-    return style;
+QAction* paperAction() {
+    static const QPointer<QAction> action = [] {
+        auto* one = new QAction(QStringLiteral("For a paper"), qApp);
+        one->setToolTip(QStringLiteral(
+            "The panel alone, in one font, light, without what is chosen; the caption becomes a "
+            "text file beside the picture"));
+        one->setCheckable(true);
+        QObject::connect(one, &QAction::toggled, one, [](bool on) { figureStyle().paper = on; });
+        return one;
+    }();
+    return action;
 }
 
 QString figureFileName(const QStringList& parts) {
@@ -484,6 +515,9 @@ QStringList exportAll(const QWidget& page, const QString& folder, QString* error
             if (!menu->write(path, error)) return written;
             written << path;
         }
+        if (const QString text = captionFile(QDir(folder).filePath(name + QStringLiteral(".x")));
+            figureStyle().paper && QFileInfo::exists(text))
+            written << text;
     }
     if (written.isEmpty()) say(error, QStringLiteral("This page shows nothing to export yet."));
     return written;

@@ -20,7 +20,8 @@ class QWidget;
 namespace relascope::widgets {
 
 /// Writes the widget to `path`, by its suffix as .png (at `dpi`; 96 is the size on the screen),
-/// .svg or .pdf (both as shapes and text). The file is written atomically. Returns false with a
+/// .svg or .pdf (both as shapes and text). The file is written atomically. For a paper, the
+/// accessible name and description of the widget become the caption file. Returns false with a
 /// message in `error` on failure.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
 /// Writes what `paint` draws, which gets a painter in pixels of `size`, as exportWidget() does.
@@ -28,6 +29,12 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
 bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size,
                     const QString& title, const QColor& ground, const QString& path, QString* error,
                     int dpi = 300);
+/// For a paper (FigureScope::paper()), writes the caption of a picture beside it; else it does
+/// nothing. `text` may be empty.
+bool exportCaption(const QString& picture, const QString& title, const QString& text,
+                   QString* error);
+/// "a/relation.txt" for "a/relation.pdf".
+QString captionFile(const QString& picture);
 /// Writes a table or source text atomically.
 bool exportCsv(const QString& text, const QString& path, QString* error);
 /// Copies the widget to the clipboard as a picture, at twice the size on the screen.
@@ -36,11 +43,9 @@ void copyToClipboard(QWidget& widget);
 /// A cell of a CSV table, in quotes where it needs them.
 QString csvField(QString text);
 
-/// The style of figures, common to all views.
-struct FigureStyle {
-    bool light = true;  ///< use the light theme; false: the theme of the window
-};
-FigureStyle& figureStyle();
+/// The entry "For a paper" of all menus that write pictures: figureStyle().paper. One for the
+/// program, which needs a QApplication.
+QAction* paperAction();
 /// A file name without its ending from parts ("quick-dat-s0", "layer 2"), without characters that
 /// are special in file systems and shells: "quick-dat-s0_layer-2". Empty parts are left out.
 QString figureFileName(const QStringList& parts);
@@ -51,7 +56,7 @@ inline constexpr char kFigureSubject[] = "figureSubject";
 
 /// The "..." menu of a view: Copy, PNG, SVG, PDF and, with a table, CSV. Views are written as
 /// figures: without controls, in the light theme unless the user chose otherwise, and with a
-/// caption. Owned by the button.
+/// caption below, or for a paper beside them (FigureStyle). Owned by the button.
 class ViewMenu : public QObject {
     Q_OBJECT
 public:
@@ -65,7 +70,8 @@ public:
     std::function<void(QPainter&)> paintVector;
     /// The size that paintVector draws at. Empty: the size of the view.
     std::function<QSize()> wholeSize;
-    /// Creates a widget to be drawn instead of the view; null if there is nothing to draw.
+    /// Creates a widget to be drawn instead of the view; null if there is nothing to draw. Its
+    /// accessible name and description are its caption for a paper.
     std::function<std::unique_ptr<QWidget>()> figure;
     /// Returns the slow part of writing a file, which is run off the window's thread with progress:
     /// before a figure is drawn, or to make the text of a table in place of `csv`. Used if
@@ -121,7 +127,8 @@ private:
 };
 
 /// Writes every visible view of a page to a folder, each as .pdf and .png and, if available, .tex
-/// and .csv. Returns the files written. On failure it stops with a message in `error`.
+/// and .csv; for a paper with its caption file. Returns the files written. On failure it stops with
+/// a message in `error`.
 QStringList exportAll(const QWidget& page, const QString& folder, QString* error);
 
 }  // namespace relascope::widgets

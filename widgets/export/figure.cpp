@@ -158,21 +158,22 @@ QString pgfplotsText(const QString& caption, const PgfBars& bars) {
 
 namespace {
 
-QString captionOf(const ProbeResult& result, const QString& run) {
-    QString text = run.isEmpty() ? QString() : run + QStringLiteral(" \u00B7 ");
-    text += QStringLiteral("step ") + groupedNumber(result.step);
+QString captionOf(const ProbeResult& result, const FigureSubject& subject) {
+    QStringList parts;
+    if (!subject.name.isEmpty()) parts << subject.name;
+    if (subject.steps) parts << QStringLiteral("step ") + groupedNumber(result.step);
     if (!result.sample.origin.empty())
-        text += QStringLiteral(" \u00B7 sample ") + QString::fromStdString(result.sample.origin);
+        parts << QStringLiteral("sample ") + QString::fromStdString(result.sample.origin);
     const auto label = result.sample.label;
     if (label >= 0 && label < static_cast<std::int64_t>(result.classNames.size()))
-        text += QStringLiteral(" \u00B7 label ") +
-                QString::fromStdString(result.classNames[static_cast<std::size_t>(label)]);
+        parts << QStringLiteral("label ") +
+                     QString::fromStdString(result.classNames[static_cast<std::size_t>(label)]);
     for (std::size_t k = 0;
          k < result.probabilities.size() && k < result.classNames.size() && k < 3; ++k)
-        text += QStringLiteral(" \u00B7 p(%1) = %2")
-                    .arg(QString::fromStdString(result.classNames[k]))
-                    .arg(result.probabilities[k], 0, 'f', 3);
-    return text;
+        parts << QStringLiteral("p(%1) = %2")
+                     .arg(QString::fromStdString(result.classNames[k]))
+                     .arg(result.probabilities[k], 0, 'f', 3);
+    return parts.join(QStringLiteral(" \u00B7 "));
 }
 
 /// The name of an axis of a map, upright beside its rows or above its columns.
@@ -207,33 +208,55 @@ void setOnPanel(QWidget& widget) {
     widget.setPalette(p);
 }
 
+/// A line of a figure.
+QLabel* lineOf(const QString& text, const QFont& font, QPalette::ColorRole role, QWidget* parent) {
+    auto* label = new QLabel(text, parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setFont(font);
+    label->setForegroundRole(role);
+    label->setWordWrap(true);
+    return label;
+}
+
+/// "Relation 1 of layer 2".
+QString titleOf(const ViewMaps& maps, const InspectorView& view) {
+    return mapTitle(maps, view) + QStringLiteral(" of ") + maps.layerName(view.layer);
+}
+
 /// The figure as a widget, so that it is drawn by the same code as in the window.
 class Figure : public QWidget {
 public:
-    Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts, const QString& run,
-           const LayerMaps* small = nullptr) {
+    enum class Words { Caption, Title };  ///< below the panels, or above the one of several
+
+    Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts,
+           const FigureSubject& subject, const LayerMaps* small = nullptr,
+           Words words = Words::Caption) {
         setOnPanel(*this);
-        setAccessibleName(mapTitle(maps, view));
+        setAccessibleName(parts == FigureParts(FigurePart::SmallMaps)
+                              ? QStringLiteral("Maps of ") + maps.layerName(view.layer)
+                              : titleOf(maps, view));
         auto* column = columnOf(this, {20, 16, 20, 16}, 10);
+        const QString source = QStringLiteral("i = ") + rowName(maps, view, view.source);
+        if (words == Words::Title)
+            column->addWidget(lineOf(accessibleName() + QStringLiteral(", ") + source, headFont(),
+                                     QPalette::WindowText, this));
         auto* row = new QHBoxLayout;
         row->setSpacing(28);
         const ProbeResult& result = *maps.result();
         if (parts & FigurePart::Source) addSource(row, maps, view);
+        if (parts == FigureParts(FigurePart::Source)) addScale(column, maps, view);
         if (parts & FigurePart::Map) addMap(row, maps, view);
         if (parts & FigurePart::SmallMaps) addSmallMaps(row, maps, view, small);
         column->addLayout(row);
 
-        const auto line = [&](const QString& text, QPalette::ColorRole role) {
-            auto* label = new QLabel(text, this);
-            label->setTextFormat(Qt::PlainText);
-            label->setFont(numberFont(12));
-            label->setForegroundRole(role);
-            label->setWordWrap(true);
-            column->addWidget(label);
-        };
-        if (parts & ~FigureParts(FigurePart::SmallMaps))
-            line(footerText(maps, view, view.source, view.target), QPalette::WindowText);
-        line(captionOf(result, run), QPalette::PlaceholderText);
+        const QString caption = captionOf(result, subject);
+        setAccessibleDescription(parts & FigurePart::Source ? source + u'\n' + caption : caption);
+        if (words == Words::Caption && !FigureScope::paper()) {
+            if (parts & ~FigureParts(FigurePart::SmallMaps))
+                column->addWidget(lineOf(footerText(maps, view, view.source, view.target),
+                                         smallFont(), QPalette::WindowText, this));
+            column->addWidget(lineOf(caption, smallFont(), QPalette::PlaceholderText, this));
+        }
         // The widget is never shown, so its layout must be activated explicitly.
         layout()->activate();
         const QSize hint = layout()->sizeHint();
@@ -256,7 +279,7 @@ private:
             sender.setNumberDigits(2, ViewMaps::isSigned(view));
             sender.setValues(towards.values, towards.masked, scale);
             receiver.setSource(view.source);
-            sender.setTarget(objects ? view.target : -1);
+            sender.setTarget(objects && !FigureScope::paper() ? view.target : -1);
         };
 
         if (!result.sample.image.empty()) {
@@ -304,11 +327,11 @@ private:
         const int columns = maps.columnSide(view);
         auto* right = new QGridLayout;
         right->setSpacing(6);
-        auto* title = new QLabel(
-            mapTitle(maps, view) + QStringLiteral(" of ") + maps.layerName(view.layer), this);
-        title->setFont(headFont());
-        title->setAlignment(Qt::AlignHCenter);
-        right->addWidget(title, 0, 1);
+        if (!FigureScope::paper()) {
+            auto* title = lineOf(titleOf(maps, view), headFont(), QPalette::WindowText, this);
+            title->setAlignment(Qt::AlignHCenter);
+            right->addWidget(title, 0, 1);
+        }
         const auto axis = [&](const char* letter, int side) {
             return QStringLiteral("%1: %2").arg(QLatin1String(letter), sideWord(result, side));
         };
@@ -324,6 +347,15 @@ private:
         right->addWidget(bar, 3, 1);
         right->setRowStretch(4, 1);
         row->addLayout(right);
+    }
+
+    /// The colours of a tinted source that has no map beside it.
+    void addScale(QVBoxLayout* column, const ViewMaps& maps, const InspectorView& view) {
+        auto* bar = new ColorBar(this);
+        bar->setScale(maps.scale(view));
+        bar->setExtent(maps.ends(view).extent);
+        bar->setCaption(scaleCaption(maps, view));
+        column->addWidget(bar);
     }
 
     void addSmallMaps(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view,
@@ -344,9 +376,10 @@ private:
 }  // namespace
 
 std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
-                                    FigureParts parts, const QString& run, const LayerMaps* small) {
+                                    FigureParts parts, const FigureSubject& subject,
+                                    const LayerMaps* small) {
     if (!maps.result() || maps.count(view.kind, view.layer) == 0) return nullptr;
-    return std::make_unique<Figure>(maps, view, parts, run, small);
+    return std::make_unique<Figure>(maps, view, parts, subject, small);
 }
 
 QString mapFileName(MapKind kind, int index, int head) {
@@ -373,7 +406,7 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 }
 
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
-                  QString* error, const QString& run) {
+                  QString* error, const FigureSubject& subject) {
     ViewMaps maps;
     // The caller keeps the result alive for the call; nothing of it is copied.
     maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
@@ -384,12 +417,12 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
     }
     if (QFileInfo(path).suffix().toLower() == QLatin1String("csv"))
         return exportCsv(mapCsv(maps, shown), path, error);
-    Figure figure(maps, shown, FigurePart::Source | FigurePart::Map, run);
+    Figure figure(maps, shown, FigurePart::Source | FigurePart::Map, subject);
     return exportWidget(figure, path, 300, error);
 }
 
 bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
-                 const QString& path, QString* error, const QString& run) {
+                 const QString& path, QString* error, const FigureSubject& subject) {
     ViewMaps maps;
     maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
     QWidget all;
@@ -399,29 +432,32 @@ bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& vi
     grid->setSpacing(0);
     constexpr int across = 4;
     int place = 0;
+    QStringList lines;
     for (const auto& view : views) {
-        auto one = makeFigure(maps, maps.clamped(view), FigurePart::Source, run);
-        if (!one) {
+        const auto shown = maps.clamped(view);
+        if (maps.count(shown.kind, shown.layer) == 0) {
             if (error) *error = QStringLiteral("%1: the model has no map to draw").arg(path);
             return false;
         }
+        auto* one =
+            new Figure(maps, shown, FigurePart::Source, subject, nullptr, Figure::Words::Title);
         one->setFixedSize(one->size());
-        auto* bar = new ColorBar(&all);
-        const auto shown = maps.clamped(view);
-        bar->setScale(maps.scale(shown));
-        bar->setExtent(maps.ends(shown).extent);
-        bar->setCaption(scaleCaption(maps, shown));
-        auto* panel = new QWidget(&all);
-        auto* column = columnOf(panel, {}, 0);
-        column->addWidget(one.release());
-        auto* below = new QHBoxLayout;
-        below->setContentsMargins(20, 0, 20, 16);
-        below->addWidget(bar);
-        column->addLayout(below);
-        grid->addWidget(panel, place / across, place % across, Qt::AlignTop);
+        lines << titleOf(maps, shown) + QStringLiteral(", i = ") +
+                     rowName(maps, shown, shown.source) + QStringLiteral(": ") +
+                     scaleCaption(maps, shown);
+        grid->addWidget(one, place / across, place % across, Qt::AlignTop);
         ++place;
     }
-    all.resize(all.layout()->sizeHint());
+    const QString caption = captionOf(*maps.result(), subject);
+    all.setAccessibleDescription((lines << caption).join(u'\n'));
+    if (!FigureScope::paper()) {
+        auto* below = new QHBoxLayout;
+        below->setContentsMargins(20, 0, 20, 16);
+        below->addWidget(lineOf(caption, smallFont(), QPalette::PlaceholderText, &all));
+        grid->addLayout(below, grid->rowCount(), 0, 1, std::min(place, across));
+    }
+    const QSize hint = all.layout()->sizeHint();
+    all.resize(hint.width(), qMax(hint.height(), all.layout()->heightForWidth(hint.width())));
     all.ensurePolished();
     all.layout()->activate();
     return exportWidget(all, path, 300, error);

@@ -62,10 +62,18 @@ Q_DECLARE_FLAGS(FigureParts, FigurePart)
 /// The size of the small maps in a figure.
 inline constexpr QSize kSmallMapsSize(480, 460);
 
-/// The figure as a hidden widget in the current theme; `run` is part of its caption. The small maps
-/// are those given, if there are any. Null if there are no maps.
+/// Whose maps a figure shows, for its caption.
+struct FigureSubject {
+    QString name;       ///< of the run or checkpoint
+    bool steps = true;  ///< its weights are of a step: false for a checkpoint of no run
+};
+
+/// The figure as a hidden widget in the current theme, with its caption below the panels. For a
+/// paper the caption is its accessible description only, and neither j nor a cell is marked; i
+/// remains, as it says whose values tint the source. The small maps are those given, if there are
+/// any. Null if there are no maps.
 std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
-                                    FigureParts parts, const QString& run = {},
+                                    FigureParts parts, const FigureSubject& subject = {},
                                     const LayerMaps* small = nullptr);
 /// "relation1", "relational-attention3", "attention1-x-relation2".
 QString mapFileName(MapKind kind, int index, int head);
@@ -75,15 +83,16 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 
 /// Writes the figure of a view to .png (300 dpi), .svg or .pdf, or the values to .csv (one line per
 /// row i under a header with j). A view that the result does not have is replaced by the nearest
-/// one. Returns false with a message in `error` on failure; `run` is part of the caption. Needs a
-/// QApplication (on the offscreen platform, too).
+/// one. Returns false with a message in `error` on failure. Needs a QApplication (on the offscreen
+/// platform, too).
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
-                  QString* error, const QString& run = {});
+                  QString* error, const FigureSubject& subject = {});
 
 /// Writes the input several times side by side, tinted by one relation at the layer and source of
-/// each view: the figures of the papers. Files and errors as for renderFigure().
+/// each view, with a title above each: the figures of the papers. Files and errors as for
+/// renderFigure().
 bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
-                 const QString& path, QString* error, const QString& run);
+                 const QString& path, QString* error, const FigureSubject& subject);
 
 Q_DECLARE_OPERATORS_FOR_FLAGS(FigureParts)
 

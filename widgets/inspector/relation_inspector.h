@@ -64,8 +64,12 @@ public:
     void setEmptyState(const QString& sentence, const QString& button);
     /// Muted text after the title; "step 980" unless set.
     void setSubText(const QString& text);
-    /// The inspected run or checkpoint, used in names of figures and files.
-    void setFigureRun(const QString& name) { m_choice.run = name; }
+    /// The inspected run or checkpoint, used in names of figures and files; `steps`: its weights
+    /// are of a step.
+    void setFigureRun(const QString& name, bool steps = true) {
+        m_choice.run = name;
+        m_choice.steps = steps;
+    }
     /// A compact layout for half a window: the small maps below the large one, the controls in two
     /// rows.
     void setCompact(bool compact);

@@ -298,7 +298,8 @@ void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
     menu.figure = [this, parts, prepared] {
         const auto made = prepared->exchange(nullptr);
         const bool current = made && made->result == maps().shared() && made->view == m_view;
-        return makeFigure(maps(), m_view, parts, caption(), current ? &made->small : nullptr);
+        return makeFigure(maps(), m_view, parts, {caption(), steps},
+                          current ? &made->small : nullptr);
     };
     menu.prepareFigure = [this, parts, prepared]() -> std::function<void()> {
         const bool small(parts & FigurePart::SmallMaps);

@@ -98,7 +98,8 @@ public:
     /// The values of the view.
     QString csv() const;
 
-    QString run;  ///< used in names of figures and files
+    QString run;        ///< used in names of figures and files
+    bool steps = true;  ///< its weights are of a step (FigureSubject)
     /// "quick-dat-s0_step384_layer2_relation1".
     QString figureName(FigureParts parts) const;
     /// Connects an export menu to a figure of these parts.

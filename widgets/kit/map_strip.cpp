@@ -165,7 +165,8 @@ void MapStrip::paintTile(QPainter& painter, const StripLayout& layout, int tile)
         painter.setPen(t.border);
         painter.drawRect(box.adjusted(0, 0, -1, -1));
     }
-    const bool current = map == m_current;
+    const bool chosen = !FigureScope::paper();
+    const bool current = chosen && map == m_current;
     if (layout.overview()) {
         if (!current) return;
         painter.setBrush(Qt::NoBrush);
@@ -186,7 +187,7 @@ void MapStrip::paintTile(QPainter& painter, const StripLayout& layout, int tile)
         painter.setBrush(t.warning);
         painter.drawPolygon(QPolygonF({corner, corner - QPointF(12, 0), corner + QPointF(0, 12)}));
     }
-    if (current || map == m_second) {
+    if (current || (chosen && map == m_second)) {
         painter.setPen(QPen(t.accent, 2, current ? Qt::SolidLine : Qt::DashLine));
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(QRectF(box).adjusted(-2, -2, 2, 2), 3, 3);

@@ -338,7 +338,7 @@ void MapView::paintEvent(QPaintEvent* event) {
                 QPointF(part.topLeft()), m_base,
                 QRectF(QPointF(part.topLeft()) * ratio, QSizeF(part.size()) * ratio));
     }
-    if (!values().empty()) m_picture.paintMark(painter, mark());
+    if (!values().empty() && !FigureScope::paper()) m_picture.paintMark(painter, mark());
     paintState(painter);
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }

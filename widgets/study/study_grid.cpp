@@ -310,7 +310,7 @@ void StudyGridPicture::paintRun(QPainter& painter, int index, const QRect& mark)
         painter.drawText(mark, Qt::AlignCenter,
                          QStringLiteral("%1%").arg(qRound(100.0 * run.progress)));
     }
-    if (index != current && index != hovered) return;
+    if ((index != current && index != hovered) || FigureScope::paper()) return;
     painter.setPen(QPen(index == current ? t.accent : t.text, index == current ? 2 : 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(index == current ? mark.adjusted(-2, -2, 2, 2) : mark.adjusted(-1, -1, 0, 0));

@@ -189,9 +189,22 @@ namespace {
 int figureScopes = 0;
 }
 
-FigureScope::FigureScope(bool light, QWidget* view) : m_before(inForce()) {
+FigureStyle& figureStyle() {
+    static FigureStyle style;
+    return style;
+}
+
+FigureScope::FigureScope(QWidget* view) : m_before(inForce()) {
     ++figureScopes;
-    if (!light || !m_before->dark) return;
+    if (view && paper())
+        for (QWidget* child : view->findChildren<QWidget*>())
+            if (child->testAttribute(Qt::WA_SetFont) && child->font().families() != sans()) {
+                m_fonts.emplace_back(child, child->font());
+                QFont one = child->font();
+                one.setFamilies(sans());
+                child->setFont(one);
+            }
+    if (!(figureStyle().light || figureStyle().paper) || !m_before->dark) return;
     inForce() = &Theme::light();
     if (!view) return;
     m_view = view;
@@ -202,10 +215,14 @@ FigureScope::FigureScope(bool light, QWidget* view) : m_before(inForce()) {
 FigureScope::~FigureScope() {
     --figureScopes;
     inForce() = m_before;
+    for (const auto& [child, font] : m_fonts) child->setFont(font);
     if (m_view) m_view->setPalette(m_own ? m_palette : QPalette());
 }
 bool FigureScope::active() {
     return figureScopes > 0;
+}
+bool FigureScope::paper() {
+    return active() && figureStyle().paper;
 }
 
 QFont bodyFont() {
@@ -224,10 +241,11 @@ QFont headFont() {
     return family(sans(), 13, QFont::DemiBold);
 }
 QFont numberFont(int pixels) {
-    return family({"Noto Sans", "DejaVu Sans"}, pixels);
+    return family(FigureScope::paper() ? sans() : QStringList{"Noto Sans", "DejaVu Sans"}, pixels);
 }
 QFont monoFont(int pixels) {
-    return family({"JetBrains Mono", "DejaVu Sans Mono"}, pixels);
+    return family(FigureScope::paper() ? sans() : QStringList{"JetBrains Mono", "DejaVu Sans Mono"},
+                  pixels);
 }
 
 QString signedNumber(double value, int digits) {
@@ -242,9 +260,14 @@ QString groupedNumber(qlonglong value) {
     return locale.toString(value);
 }
 
+QString exponentNumber(double value, int digits) {
+    QString text = QString::number(std::abs(value), 'g', digits).remove(u'+');
+    return value < 0.0 ? QChar(0x2212) + text : text;
+}
+
 QString perplexityText(double value) {
     if (std::isnan(value)) return QString(QChar(0x2014));
-    if (value >= 1e15) return QString::number(value, 'g', 3);
+    if (value >= 1e6) return exponentNumber(value);
     return value < 1000.0 ? QString::number(value, 'f', 2)
                           : groupedNumber(static_cast<qlonglong>(std::llround(value)));
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <utility>
+#include <vector>
 
 #include <QColor>
 #include <QFont>
@@ -14,28 +16,38 @@ class QWidget;
 
 namespace relascope::widgets {
 
-// Rendering of views to files: in the light theme unless the user chose that of the window, and
-// without focus rings.
+// Rendering of views to files.
 
 struct Theme;
 
-/// During its lifetime Theme::current() is the light theme if requested, `view` and its children
-/// have its palette, and no focus ring is drawn. Not visible on the screen as long as the event
+/// How views are drawn into files, common to all of them.
+struct FigureStyle {
+    bool light = true;  ///< in the light theme; false: in that of the window
+    /// For a paper: light, the panel alone in one font, and nothing of what is chosen; its caption
+    /// is a text file beside the picture (captionFile()).
+    bool paper = false;
+};
+FigureStyle& figureStyle();
+
+/// During its lifetime Theme::current() and the fonts are those of figureStyle(), `view` and its
+/// children have them, and no focus ring is drawn. Not visible on the screen as long as the event
 /// loop does not run.
 class FigureScope {
 public:
-    explicit FigureScope(bool light, QWidget* view = nullptr);
+    explicit FigureScope(QWidget* view = nullptr);
     ~FigureScope();
     FigureScope(const FigureScope&) = delete;
     FigureScope& operator=(const FigureScope&) = delete;
 
     static bool active();
+    static bool paper();  ///< one is active, and figures are for a paper
 
 private:
     const Theme* m_before;
     QWidget* m_view = nullptr;  ///< its palette is replaced temporarily
     QPalette m_palette;
     bool m_own = false;  ///< the view had a palette of its own, not an inherited one
+    std::vector<std::pair<QWidget*, QFont>> m_fonts;  ///< that were replaced
 };
 
 enum class ThemeMode { System, Light, Dark };
@@ -86,7 +98,10 @@ QString signedNumber(double value, int digits = 3);
 QString groupedNumber(qlonglong value);
 /// 388322 -> "388K", 6025066 -> "6.0M".
 QString shortCount(qlonglong value);
-/// A perplexity as "4.92", above a thousand as "50,257"; a dash for NaN.
+/// A large number with `digits` significant ones: 2113538621440 -> "2.1e12".
+QString exponentNumber(double value, int digits = 2);
+/// A perplexity as "4.92", above a thousand as "50,257", above a million as "2.1e12"; a dash for
+/// NaN.
 QString perplexityText(double value);
 /// Bytes as "512 B", "16 KiB", "196.5 MiB", "1.28 GiB".
 QString byteSize(quint64 bytes);
