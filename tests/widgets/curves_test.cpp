@@ -445,6 +445,55 @@ TEST(CurveMarks, TextsCoverNeitherOneAnotherNorTheirDiamonds) {
     }
 }
 
+TEST(CurveMarks, LabelsDodge) {
+    // The two numbers that are to be compared, at nearly one height, and a fixed text below them.
+    const std::vector<QRectF> wanted{{100, 50, 80, 13}, {120, 54, 80, 13}, {130, 52, 80, 13}};
+    const std::vector<QRectF> fixed{{100, 70, 100, 13}};
+    for (const double bottom : {300.0, 110.0}) {
+        auto boxes = wanted;
+        dodge(boxes, fixed, 0, bottom);
+        for (std::size_t a = 0; a < boxes.size(); ++a) {
+            EXPECT_FALSE(boxes[a].intersects(fixed[0])) << a;
+            EXPECT_LE(boxes[a].bottom(), bottom) << a;
+            EXPECT_EQ(boxes[a].left(), wanted[a].left());
+            for (std::size_t b = 0; b < a; ++b) EXPECT_FALSE(boxes[a].intersects(boxes[b]));
+        }
+        EXPECT_EQ(boxes[0], wanted[0]) << "as long as there is room it stays";
+    }
+    std::vector<QRectF> apart{{0, 0, 10, 13}, {20, 5, 10, 13}};
+    const auto before = apart;
+    dodge(apart, {}, 0, 100);
+    EXPECT_EQ(apart, before);
+}
+
+TEST(CurveMarks, LargeNumbersAreShort) {
+    EXPECT_EQ(metricValueText(metricInfo("loss"), 2113538621440.0), "2.1e12");
+    EXPECT_EQ(metricValueText(metricInfo("perplexity"), 2113538621440.0), "2.1e12");
+    EXPECT_EQ(metricValueText(metricInfo("loss"), 4.25), "4.250");
+    CurveTicker ticker(CurveTicker::Format::Plain);
+    QVector<double> ticks;
+    QVector<QString> labels;
+    ticker.generate(QCPRange(0, 2.2e12), QLocale::c(), 'g', 6, ticks, nullptr, &labels);
+    EXPECT_TRUE(labels.contains("1e12")) << QStringList(labels).join(' ').toStdString();
+    for (const auto& label : labels) EXPECT_LE(label.size(), 6) << label.toStdString();
+}
+
+TEST(CurvePanel, ThePublishedLineHasTheColourOfItsSwatch) {
+    ShownPanel s;
+    s.panel.setPublished({{"dat", 0.929, 2}});
+    s.panel.flush();
+    for (auto* child : s.panel.findChildren<QWidget*>()) {
+        const auto* legend = dynamic_cast<CurveLegend*>(child);
+        if (!legend) continue;
+        for (const auto& entry : legend->entries())
+            if (entry.published) {
+                EXPECT_EQ(entry.color, Theme::current().seriesColor(2));
+                return;
+            }
+    }
+    FAIL() << "no published entry";
+}
+
 TEST(CapturesTrack, ButtonsKeysAndClicksChoose) {
     CapturesTrack track;
     track.resize(920, 34);

@@ -36,11 +36,12 @@ QString metricValueText(const MetricInfo& metric, double value) {
         case MetricFormat::Percent:
             return QString::number(100.0 * value, 'f', 1) + u'%';
         case MetricFormat::Fixed:
+            if (std::abs(value) >= 1e6) return exponentNumber(value);
             return QString::number(value, 'f', value < 10.0 ? 3 : 1);
         case MetricFormat::Perplexity:
             return perplexityText(value);
         case MetricFormat::General:
-            return QString::number(value, 'g', 3);
+            return QString::number(value, 'g', 3).remove(u'+');
     }
     return {};
 }

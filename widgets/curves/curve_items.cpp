@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <QHelpEvent>
@@ -48,6 +49,36 @@ std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
         labels.push_back(std::move(label));
     }
     return labels;
+}
+
+void dodge(std::vector<QRectF>& boxes, const std::vector<QRectF>& fixed, double top,
+           double bottom) {
+    std::vector<std::size_t> order(boxes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return boxes[a].top() < boxes[b].top(); });
+    // Twice: what the bottom pushes up again meets what stands above it.
+    for (const bool down : {true, false}) {
+        std::vector<QRectF> placed = fixed;
+        for (const std::size_t k : order) {
+            QRectF& box = boxes[k];
+            const auto into = [&] {
+                box.moveTop(std::max(top, std::min(box.top(), bottom - box.height())));
+            };
+            into();
+            // Each of them is left behind once, so that this ends.
+            for (std::size_t tries = 0; tries <= placed.size(); ++tries) {
+                const auto met = std::find_if(placed.begin(), placed.end(),
+                                              [&](const QRectF& p) { return p.intersects(box); });
+                if (met == placed.end()) break;
+                down ? box.moveTop(met->bottom() + 1.0) : box.moveBottom(met->top() - 1.0);
+            }
+            placed.push_back(box);
+        }
+        const auto below = [&](const QRectF& box) { return box.bottom() > bottom + 0.5; };
+        if (std::none_of(boxes.begin(), boxes.end(), below)) return;
+        std::reverse(order.begin(), order.end());
+    }
 }
 
 namespace {
@@ -171,6 +202,12 @@ QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
             break;
     }
     if (decimals > 5) return QString::number(tick, 'g', 2);
+    // The room beside a vertical axis holds six figures.
+    if (m_format == Format::Plain && std::abs(tick) >= 1e6)
+        return exponentNumber(
+            tick,
+            std::clamp(1 + static_cast<int>(std::ceil(std::log10(std::abs(tick) / step) - 1e-9)), 1,
+                       4));
     return plain(tick, decimals);
 }
 
@@ -237,18 +274,26 @@ void MarksItem::draw(QCPPainter* painter) {
         painter->drawPath(diamond({x + 0.5, area->top() - 5.0}, 4.5));
     }
     const auto labels = placeMarkLabels(positions, texts, area->left(), area->right() + 4, metrics);
+    std::vector<QRectF> fixed;  // by the texts of marks
     for (const MarkLabel& label : labels) {
         const double base = area->top() - 1 + 14 * label.row;
         if (base > area->bottom() - 2) break;
         if (label.row > 0) {  // over the lines
-            drawVeil(painter, QRectF(label.left - 2, base - 10,
-                                     metrics.horizontalAdvance(label.text) + 4, 13));
+            fixed.emplace_back(label.left - 2, base - 10, metrics.horizontalAdvance(label.text) + 4,
+                               13);
+            drawVeil(painter, fixed.back());
         }
         painter->setPen(t.muted);
         painter->drawText(QPointF(label.left, base), label.text);
     }
     painter->setAntialiasing(true);
-    QRectF taken;  // by the word of the published values
+    struct Label {
+        QString text;
+        QColor ink;
+        QPointF of;  ///< the middle of what it is about
+    };
+    std::vector<Label> words;
+    std::vector<QRectF> boxes;
     for (std::size_t i = 0; i < published.size(); ++i) {
         const double y = mParentPlot->yAxis->coordToPixel(published[i].value);
         if (!(y >= area->top()) || !(y <= area->bottom())) continue;
@@ -281,10 +326,8 @@ void MarksItem::draw(QCPPainter* painter) {
                 base = baseAt(shift);
                 break;
             }
-        taken = boxAt(base);
-        drawVeil(painter, taken);
-        painter->setPen(t.muted);
-        painter->drawText(QPointF(left, base), word);
+        words.push_back({word, t.muted, QPointF(area->right() - 42.0, top)});
+        boxes.push_back(boxAt(base));
     }
     for (const CurveDot& ring : rings) {
         const double x = mParentPlot->xAxis->coordToPixel(ring.key);
@@ -295,24 +338,28 @@ void MarksItem::draw(QCPPainter* painter) {
         painter->drawEllipse(QPointF(x, y), 4.5, 4.5);
         if (ring.text.isEmpty()) continue;
         const int width = metrics.horizontalAdvance(ring.text);
-        double left = std::clamp(x - width / 2.0, area->left() + 2.0, area->right() - width + 10.0);
-        const auto fits = [&](bool above) {
-            return above ? y - 22 >= area->top() : y + 22 <= area->bottom();
-        };
-        const auto boxAt = [&](bool above) {
-            return QRectF(left - 2, above ? y - 20 : y + 9, width + 4, 13);
-        };
-        bool above = fits(upward) ? upward : !upward;
-        if (boxAt(above).intersects(taken)) {
-            if (fits(!above) && !boxAt(!above).intersects(taken))
-                above = !above;
-            else
-                left = std::max(area->left() + 2.0, taken.left() - width - 6.0);
+        const double left =
+            std::clamp(x - width / 2.0, area->left() + 2.0, area->right() - width + 10.0);
+        const bool above =
+            upward ? y - 22 >= area->top() : y + 22 > area->bottom();  // else on the other side
+        fixed.emplace_back(x - 5, y - 5, 10, 10);
+        words.push_back({ring.text, t.text, QPointF(x, y)});
+        boxes.emplace_back(left - 2, above ? y - 20 : y + 9, width + 4, 13);
+    }
+    dodge(boxes, fixed, area->top(), area->bottom());
+    for (std::size_t k = 0; k < words.size(); ++k) {
+        const QRectF& box = boxes[k];
+        const QPointF& of = words[k].of;
+        drawVeil(painter, box);
+        const double away = std::max(box.top() - of.y(), of.y() - box.bottom());
+        if (away > 10.0) {  // moved away from what it is about
+            painter->setPen(QPen(t.muted, 1));
+            painter->drawLine(QPointF(std::clamp(of.x(), box.left(), box.right()),
+                                      of.y() > box.bottom() ? box.bottom() : box.top()),
+                              of + QPointF(0, of.y() > box.bottom() ? -5 : 5));
         }
-        const double base = above ? y - 10 : y + 19;
-        drawVeil(painter, boxAt(above));
-        painter->setPen(t.text);
-        painter->drawText(QPointF(left, base), ring.text);
+        painter->setPen(words[k].ink);
+        painter->drawText(QPointF(box.left() + 2, box.top() + 10), words[k].text);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <QColor>
 #include <QFontMetrics>
+#include <QRectF>
 #include <QStringList>
 #include <QWidget>
 
@@ -28,6 +29,10 @@ struct MarkLabel {
 std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
                                        const QStringList& texts, double left, double right,
                                        const QFontMetrics& metrics);
+
+/// Moves boxes (px) up or down so that none covers another or one of the `fixed`, in the order of
+/// their heights and, where there is room, between `top` and `bottom`.
+void dodge(std::vector<QRectF>& boxes, const std::vector<QRectF>& fixed, double top, double bottom);
 
 /// Ticks at multiples of 1, 2 and 5 with readable numbers.
 class CurveTicker : public QCPAxisTicker {
@@ -71,7 +76,7 @@ private:
     Line m_line;
 };
 
-/// Rings at the best points, marks of live edits and published values.
+/// Rings at the best points, marks of live edits and published values, whose labels dodge.
 class MarksItem : public OverlayItem {
 public:
     explicit MarksItem(QCustomPlot* plot) : OverlayItem(plot, QStringLiteral("marks")) {}

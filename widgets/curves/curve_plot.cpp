@@ -115,6 +115,14 @@ struct CurvePlot::Parts {
                                             metricValueText(lines.metric, p.accuracy)});
     }
 
+    /// That of their lines, or where these differ one that is of none.
+    QColor publishedColor() const {
+        const QColor first = marks->published.front().color;
+        const bool one = std::all_of(marks->published.begin(), marks->published.end(),
+                                     [&](const CurveDot& p) { return p.color == first; });
+        return one ? first : Theme::current().muted;
+    }
+
     void fitRanges() {
         const QCPRange keys = lines.keyRange();
         double x0 = keys.lower, x1 = keys.upper, cut = NAN;
@@ -209,7 +217,7 @@ struct CurvePlot::Parts {
         if (curves.size() > 1 && model.showTraining)
             entries.push_back({QStringLiteral("training"), {}, t.muted, true, false});
         if (!marks->published.empty())
-            entries.push_back({QStringLiteral("published"), {}, t.muted, false, true});
+            entries.push_back({QStringLiteral("published"), {}, publishedColor(), false, true});
         legend->setEntries(std::move(entries));
     }
 
