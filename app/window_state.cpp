@@ -11,6 +11,7 @@
 #include "app/example_run.h"
 #include "app/main_window.h"
 #include "app/opener.h"
+#include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
@@ -131,8 +132,10 @@ void WindowState::restore(MainWindow& window) const {
         atlas->restoreOptions(s.value(key("atlas/options")).toByteArray());
         atlas->restorePanes(s.value(key("atlas/panes")).toByteArray());
     }
-    if (auto* duel = window.duelPage())
+    if (auto* duel = window.duelPage()) {
         duel->restorePanes(s.value(key("duel/panes")).toByteArray());
+        duel->tab()->setUnfolded(s.value(key("duel/unfolded")).toBool());
+    }
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
     if (window.controllers().experiment.choosePreset(preset))
         window.controllers().selection.setPreset(preset);
@@ -229,7 +232,10 @@ void WindowState::save(MainWindow& window) const {
         s.setValue(key("atlas/options"), atlas->saveOptions());
         s.setValue(key("atlas/panes"), atlas->panesState());
     }
-    if (const auto* duel = window.duelPage()) s.setValue(key("duel/panes"), duel->panesState());
+    if (const auto* duel = window.duelPage()) {
+        s.setValue(key("duel/panes"), duel->panesState());
+        s.setValue(key("duel/unfolded"), duel->tab()->isUnfolded());
+    }
     s.setValue(key("preset"), c.selection.preset());
     s.setValue(key("runs"), c.selection.runs());
     s.setValue(key("current"), c.selection.current());

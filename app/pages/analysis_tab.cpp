@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QFocusEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -13,8 +12,8 @@
 #include <limits>
 #include <utility>
 
+#include "app/pages/analysis_options.h"
 #include "app/pages/analysis_window.h"
-#include "app/pages/control_row.h"
 #include "app/pages/data_source.h"
 #include "interventions/edit_words.h"
 #include "types/text_format.h"
@@ -26,7 +25,6 @@
 namespace relascope::app {
 
 using core::AnalysisInput;
-using widgets::ToggleChip;
 
 namespace {
 
@@ -35,17 +33,6 @@ constexpr int kSoon = 150, kAfterASecond = 1000;
 
 QString text(const std::string& words) {
     return QString::fromStdString(words);
-}
-
-ToggleChip* chipOf(const QString& title, const QString& help, QWidget* parent) {
-    auto* chip = new ToggleChip(title, parent);
-    chip->setToolTip(help);
-    return chip;
-}
-
-QString titleOf(const FieldSpec& spec, std::size_t choice) {
-    return text(choice < spec.choiceTitles.size() ? spec.choiceTitles[choice]
-                                                  : spec.choices[choice]);
 }
 
 /// Fills the list with the splits of the subject's data and keeps the choice; validation is the
@@ -73,36 +60,53 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
     auto* rows = widgets::columnOf(m_options);
     auto* bar = new widgets::Box(&widgets::Theme::panel, false, m_options);
     auto* line = widgets::rowOf(bar, {16, 4, 16, 4}, 8);
-    auto* row = new ControlRow(bar);
-    line->addWidget(row, 1);
-    rows->addWidget(bar);
-    makeInputs(*row);
-    for (const auto& field : analysis.fields)
-        if (field.inRow) makeControl(*row, field);
     // The controls are made in the order in which Tab reaches them.
-    m_run = new QPushButton(QStringLiteral("Measure"), this);
-    m_strip = new JobStrip(this);
-    m_view = widgets::makeAnalysisView(analysis, this);
+    m_run = new QPushButton(QStringLiteral("Measure"), bar);
     m_run->setProperty("compact", true);
-    m_strip->follow(m_c.task(analysis));
-    if (analysis.onDemand) m_strip->setDelay(kSoon);
-    rows->addWidget(widgets::horizontalLine(m_options));
     if (analysis.onDemand) {
         m_run->setProperty("primary", true);
         line->addWidget(m_run, 0, Qt::AlignTop);
+        m_fold = new QPushButton(bar);
+        m_fold->setProperty("compact", true);
+        m_fold->setCheckable(true);
+        m_fold->setToolTip(QStringLiteral("How it is measured"));
+        line->addWidget(m_fold, 0, Qt::AlignTop);
+    }
+    auto* controls = new QWidget(bar);
+    auto* lines = widgets::columnOf(controls);
+    lines->setSpacing(6);
+    line->addWidget(controls, 1);
+    m_controls = new AnalysisOptions(controls);
+    auto* inputs = reads(AnalysisInput::Pair) ? new ControlRow(controls) : m_controls;
+    makeInputs(*inputs);
+    if (inputs != m_controls) lines->addWidget(inputs);
+    lines->addWidget(m_controls);
+    m_controls->addFields(analysis);
+    rows->addWidget(bar);
+    rows->addWidget(widgets::horizontalLine(m_options));
+    m_strip = new JobStrip(this);
+    m_view = widgets::makeAnalysisView(analysis, this);
+    m_strip->follow(m_c.task(analysis));
+    if (analysis.onDemand) {
+        m_strip->setDelay(kSoon);
+        connect(m_fold, &QPushButton::toggled, m_controls, &QWidget::setVisible);
+        connect(m_fold, &QPushButton::toggled, this, &AnalysisTab::updateButton);
+        m_controls->hide();
     } else {
         m_view->addControl(m_run);
         m_run->hide();
     }
-    m_options->setVisible(m_split || !m_controls.empty());
+    m_options->setVisible(m_split || !m_controls->isEmpty());
     auto* column = widgets::columnOf(this);
     column->addWidget(m_options);
     column->addWidget(m_strip);
     column->addWidget(m_view, 1);
 
     m_start.setSingleShot(true);
-    connect(&m_start, &QTimer::timeout, this, &AnalysisTab::run);
-    connect(m_run, &QPushButton::clicked, this, &AnalysisTab::run);
+    connect(&m_start, &QTimer::timeout, this, [this] { run(); });
+    connect(m_run, &QPushButton::clicked, this, [this] { run(); });
+    connect(m_controls, &AnalysisOptions::chosen, this, &AnalysisTab::choose);
+    connect(m_controls, &AnalysisOptions::entered, m_run, &QPushButton::click);
     m_strip->installEventFilter(this);
     m_run->installEventFilter(this);
     connect(m_view, &widgets::AnalysisFrame::optionChosen, this,
@@ -171,100 +175,6 @@ void AnalysisTab::makeInputs(ControlRow& row) {
         connect(m_split, &QComboBox::currentTextChanged, this, &AnalysisTab::inputsChanged);
 }
 
-// Each control is filled before its signals are connected.
-void AnalysisTab::makeControl(ControlRow& row, const core::AnalysisField& field) {
-    const auto& spec = field.spec;
-    const QString label = text(spec.label), help = text(spec.help);
-    const auto listen = [this, name = spec.name](auto value) { choose(name, value); };
-    const auto keep = [&](std::function<void(const FieldValue&)> show) {
-        show(field.initial);
-        m_controls.push_back({&field, std::move(show)});
-    };
-    switch (spec.kind) {
-        case FieldKind::Boolean: {
-            auto* chip = chipOf(label, help, this);
-            row.add(chip);
-            row.addGap();
-            keep([chip](const FieldValue& v) { chip->setChecked(std::get<bool>(v)); });
-            connect(chip, &ToggleChip::toggled, this, [listen](bool on) { listen(on); });
-            return;
-        }
-        case FieldKind::Integer: {
-            auto* box = numberBox(label, spec.minimum, spec.maximum, this);
-            box->setToolTip(help);
-            if (!field.automatic.empty()) box->setSpecialValueText(text(field.automatic));
-            row.add(label, box);
-            row.addGap();
-            if (spec.name == "tokens") m_ofText = box->parentWidget();
-            keep([box](const FieldValue& v) {
-                box->setValue(static_cast<int>(std::get<std::int64_t>(v)));
-            });
-            connect(box, &QSpinBox::valueChanged, this,
-                    [listen](int value) { listen(static_cast<std::int64_t>(value)); });
-            return;
-        }
-        case FieldKind::Choice: {
-            auto* box = choiceBox(label, this);
-            box->setToolTip(help);
-            for (std::size_t k = 0; k < spec.choices.size(); ++k)
-                box->addItem(titleOf(spec, k), text(spec.choices[k]));
-            row.add(label, box);
-            row.addGap();
-            keep([box](const FieldValue& v) {
-                box->setCurrentIndex(box->findData(text(std::get<std::string>(v))));
-            });
-            connect(box, &QComboBox::activated, this,
-                    [listen, box] { listen(box->currentData().toString().toStdString()); });
-            return;
-        }
-        case FieldKind::TextList: {
-            row.add(widgets::mutedLabel(label, this));
-            std::vector<std::pair<std::string, ToggleChip*>> chips;
-            for (std::size_t k = 0; k < spec.choices.size(); ++k) {
-                const auto& tip = k < spec.choiceHelp.size() ? spec.choiceHelp[k] : spec.help;
-                chips.emplace_back(spec.choices[k], chipOf(titleOf(spec, k), text(tip), this));
-                row.add(chips.back().second);
-            }
-            row.addGap();
-            keep([chips](const FieldValue& v) {
-                const auto& words = std::get<std::vector<std::string>>(v);
-                for (const auto& [word, chip] : chips)
-                    chip->setChecked(std::count(words.begin(), words.end(), word) > 0);
-            });
-            for (const auto& one : chips)
-                connect(one.second, &ToggleChip::toggled, this, [listen, chips] {
-                    std::vector<std::string> chosen;
-                    for (const auto& [word, chip] : chips)
-                        if (chip->isChecked()) chosen.push_back(word);
-                    listen(chosen);
-                });
-            return;
-        }
-        case FieldKind::Text: {
-            auto* line = new QLineEdit(this);
-            line->setFont(widgets::monoFont(12));
-            line->setFixedWidth(190);
-            line->setToolTip(help);
-            row.add(label, line);
-            row.addGap();
-            keep([line](const FieldValue& v) {
-                const QString now = text(std::get<std::string>(v));
-                if (line->text().trimmed() != now) line->setText(now);
-            });
-            connect(line, &QLineEdit::textEdited, this, [listen, &field](const QString& typed) {
-                const auto word = typed.trimmed().toStdString();
-                listen(word.empty() ? std::get<std::string>(field.initial) : word);
-            });
-            connect(line, &QLineEdit::returnPressed, this, [this] { m_run->click(); });
-            return;
-        }
-        case FieldKind::Real:
-        case FieldKind::IntegerList:
-            break;  // no analysis has such an option
-    }
-    throw Error("there is no control for --" + spec.name);
-}
-
 FieldValue AnalysisTab::value(const core::AnalysisField& field) const {
     const auto at = m_values.find(field.spec.name);
     return at == m_values.end() ? field.initial : at->second;
@@ -292,12 +202,7 @@ void AnalysisTab::setValues(const core::OptionValues& values) {
     m_values.clear();
     for (const auto& [name, value] : values) take(name, value);
     const auto shown = m_values;
-    {
-        // Signals of the controls are blocked, as the user has not changed them.
-        std::vector<QSignalBlocker> quiet;
-        for (QWidget* control : m_options->findChildren<QWidget*>()) quiet.emplace_back(control);
-        for (const auto& control : m_controls) control.show(value(*control.field));
-    }
+    m_controls->setValues(m_values);
     m_view->setOptions(shown);
     optionsChanged();
 }
@@ -399,8 +304,8 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
         m_view->setOptions(m_values);
         m_view->clear({});
     }
-    if (m_ofText && subject && subject->data)
-        m_ofText->setVisible(subject->data->splits.front().isText);
+    if (auto* ofText = m_controls->ofText(); ofText && subject && subject->data)
+        ofText->setVisible(subject->data->splits.front().isText);
     if (anew) {
         m_valid = false;
         m_offers = true;
@@ -449,7 +354,7 @@ void AnalysisTab::activate() {
     if (!m_analysis.costText) {
         m_read = true;
         return m_c.findKept(m_analysis, {request()},
-                            [this](const AnalysisRequest& found) { expect(found.values); });
+                            [this](const AnalysisRequest& found) { prepare(found); });
     }
     if (m_cost) return;
     m_read = true;
@@ -459,13 +364,16 @@ void AnalysisTab::activate() {
 }
 
 void AnalysisTab::run() {
+    run(request());
+}
+
+void AnalysisTab::run(AnalysisRequest request) {
     m_start.stop();
     if (!missing().isEmpty()) return;
     // Further steps are read after the requested ones have arrived.
     if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
-    prepare();
+    prepare(request);
     if (m_analysis.onDemand) m_strip->setDelay(kSoon);
-    auto request = this->request();
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
     const bool adds = m_analysis.adds && m_shown.split == request.split &&
                       m_analysis.adds(m_shown.values, request.values);
@@ -476,11 +384,10 @@ void AnalysisTab::run() {
     updateButton();
 }
 
-/// Names what the next result is of, and the command that measures the same.
-void AnalysisTab::prepare() {
+void AnalysisTab::prepare(const AnalysisRequest& request) {
     m_read = true;
     m_caption = caption();
-    m_asked = request();
+    m_asked = request;
     if (m_analysis.onDemand)
         m_view->setCommand(
             text("relascope-cli " + m_analysis.name + " " + shellWord(m_c.subject()->path) +
@@ -489,12 +396,7 @@ void AnalysisTab::prepare() {
                       : " --checkpoint " + shellWord(m_c.subject()->checkpoint)) +
                  (m_split ? " --split " + shellWord(m_split->currentText().toStdString())
                           : std::string()) +
-                 core::optionsToWords(m_analysis, m_values)));
-}
-
-void AnalysisTab::expect(const core::OptionValues& values) {
-    setValues(values);
-    prepare();
+                 core::optionsToWords(m_analysis, request.values)));
 }
 
 void AnalysisTab::refuse(const QString& sentence) {
@@ -505,7 +407,15 @@ void AnalysisTab::refuse(const QString& sentence) {
     else
         m_view->clear(sentence);
     m_valid = m_valid && !m_view->isEmpty();
+    if (m_fold) m_fold->setChecked(true);  // what is refused may be an option
     updateButton();
+}
+
+bool AnalysisTab::isUnfolded() const {
+    return m_fold && m_fold->isChecked();
+}
+void AnalysisTab::setUnfolded(bool unfolded) {
+    if (m_fold) m_fold->setChecked(unfolded);
 }
 
 void AnalysisTab::show(const Answer& result) {
@@ -555,13 +465,15 @@ void AnalysisTab::describe() {
     QString sentence = missing();
     if (sentence.isEmpty()) sentence = m_refusal;
     if (sentence.isEmpty() && m_analysis.onDemand) {
-        sentence = QStringLiteral("Not measured.");
+        sentence = text(m_analysis.purpose);
         if (reads(AnalysisInput::Pair))
             sentence += QStringLiteral(" Parts of A (%1) are put into the pass of B (%2).")
                             .arg(m_c.subject()->sampleName, nameOfB());
-        if (m_cost) {
-            QString cost = text(m_analysis.costText(*m_cost, m_values));
-            if (!cost.isEmpty()) cost[0] = cost[0].toUpper();
+        QString cost = m_cost                ? text(m_analysis.costText(*m_cost, m_values))
+                       : m_analysis.timeText ? text(m_analysis.timeText(m_values))
+                                             : QString();
+        if (!cost.isEmpty()) {
+            cost[0] = cost[0].toUpper();
             sentence += u' ' + cost + u'.';
         }
     } else if (sentence.isEmpty() && m_read && !m_start.isActive() &&
@@ -575,10 +487,10 @@ void AnalysisTab::updateButton() {
     const bool measuring = m_running && m_c.task(m_analysis).busy();
     const bool continues = !measuring && m_c.continues(m_analysis, request());
     bool nothing = false;  // a list in which nothing is chosen
-    for (const auto& control : m_controls) {
-        const auto chosen = value(*control.field);
+    for (const auto& field : m_analysis.fields) {
+        const auto chosen = value(field);
         const auto* words = std::get_if<std::vector<std::string>>(&chosen);
-        nothing = nothing || (words && words->empty());
+        nothing = nothing || (field.inRow && words && words->empty());
     }
     // Enabled also after a refusal, as its cause may be gone.
     const bool can = missing().isEmpty() && !measuring && !nothing;
@@ -590,6 +502,9 @@ void AnalysisTab::updateButton() {
     if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus()))) m_run->setFocus(m_reason);
     if (can) m_passedTo = nullptr, m_returns = false;
     m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
+    if (m_fold)
+        m_fold->setText(m_values.empty() ? QStringLiteral("Options")
+                                         : QStringLiteral("Options (%1 set)").arg(m_values.size()));
     m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());
     // Quick analyses have the run button only after they were cancelled.
     if (!m_analysis.onDemand)

@@ -3,7 +3,6 @@
 // description of the analysis.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -25,6 +24,7 @@ class AnalysisFrame;
 
 namespace relascope::app {
 
+class AnalysisOptions;
 class ControlRow;
 class JobStrip;
 
@@ -49,16 +49,24 @@ public:
     AnalysisRequest request() const;
     /// Measures with the options that are set, or continues a cancelled analysis.
     void run();
+    /// The same with options that the controls do not show.
+    void run(AnalysisRequest request);
     /// The sentence about what must be chosen before the analysis can run; empty: it can.
     QString missing() const;
-    /// A result with these options is about to be reported, which run() did not ask for.
-    void expect(const core::OptionValues& values);
+    /// A result of this request is about to be reported: names what it is of, and the command that
+    /// measures the same.
+    void prepare(const AnalysisRequest& request);
 
     widgets::AnalysisFrame* view() const { return m_view; }
     JobStrip* strip() const { return m_strip; }
     /// Runs the analysis, or continues a cancelled one. Quick analyses have this button only after
     /// they were cancelled.
     QPushButton* runButton() const { return m_run; }
+    /// Whether the options are shown; those of quick analyses always are.
+    bool isUnfolded() const;
+    void setUnfolded(bool unfolded);
+    /// Shows and hides the options; null for quick analyses.
+    QPushButton* foldButton() const { return m_fold; }
 
 Q_SIGNALS:
     /// The user changed the option of that name; `before`: all values until then.
@@ -69,19 +77,13 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    struct Control {
-        const core::AnalysisField* field;
-        std::function<void(const FieldValue&)> show;
-    };
     void makeInputs(ControlRow& row);
-    void makeControl(ControlRow& row, const core::AnalysisField& field);
     /// The user chose a value.
     void choose(const std::string& name, FieldValue value);
     void take(const std::string& name, FieldValue value);
     FieldValue value(const core::AnalysisField& field) const;
     void optionsChanged();
     void inputsChanged();
-    void prepare();
     void show(const Answer& result);
     void refuse(const QString& sentence);
     /// Shows a sentence if there is no result; a result stays until the next one.
@@ -94,8 +96,9 @@ private:
     const core::Analysis& m_analysis;
     AnalysisController& m_c;
     core::OptionValues m_values;
-    std::vector<Control> m_controls;
     QWidget* m_options;  ///< all rows of controls
+    AnalysisOptions* m_controls;
+    QPushButton* m_fold = nullptr;  ///< of analyses on demand; shows and hides their options
     // Controls of analyses of data and pairs; null for other inputs.
     QComboBox* m_split = nullptr;
     QLabel* m_clean = nullptr;
@@ -111,10 +114,9 @@ private:
     bool m_returns = false;        ///< Cancel had the focus when it was hidden
     std::optional<ProbeSample> m_second;
     QString m_secondName;
-    bool m_untouched = true;      ///< no example of a split was offered yet
-    bool m_chosen = false;        ///< the user has chosen an example
-    bool m_offers = true;         ///< an example with another answer is to be looked for
-    QWidget* m_ofText = nullptr;  ///< the length of windows of text; null: there is no such option
+    bool m_untouched = true;  ///< no example of a split was offered yet
+    bool m_chosen = false;    ///< the user has chosen an example
+    bool m_offers = true;     ///< an example with another answer is to be looked for
     std::optional<AnalysisCost> m_cost;
     AnalysisRequest m_asked, m_shown;  ///< the last request, and that of the result shown
     QString m_refusal;

@@ -9,6 +9,7 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/atlas.h"
@@ -25,6 +26,9 @@
 namespace relascope::app {
 
 namespace {
+
+/// In saved options: the names of the analyses whose options are shown.
+constexpr const char* kUnfolded = "unfolded";
 
 std::vector<const core::Analysis*> analysesOfWindow() {
     auto all = core::analyses();
@@ -167,19 +171,26 @@ void AnalysisWindow::activate() {
 
 QByteArray AnalysisWindow::saveOptions() const {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    auto unfolded = nlohmann::ordered_json::array();
     for (const auto& [name, tab] : m_tabs) {
+        if (tab->isUnfolded()) unfolded.push_back(name);
         // Positions and names of answers belong to what is inspected.
         core::OptionValues kept;
         for (const auto& [option, value] : tab->values())
             if (tab->analysis().field(option)->inRow) kept[option] = value;
         if (!kept.empty()) all[name] = core::optionsToJson(tab->analysis(), kept);
     }
+    if (!unfolded.empty()) all[kUnfolded] = unfolded;
     return QByteArray::fromStdString(all.dump());
 }
 
 void AnalysisWindow::restoreOptions(const QByteArray& options) {
     const auto all = nlohmann::ordered_json::parse(options.toStdString(), nullptr, false);
     if (!all.is_object()) return;
+    if (const auto unfolded = all.find(kUnfolded); unfolded != all.end())
+        for (const auto& [name, tab] : m_tabs)
+            tab->setUnfolded(std::find(unfolded->begin(), unfolded->end(), name) !=
+                             unfolded->end());
     for (const auto& [name, values] : all.items()) try {
             if (const auto at = m_tabs.find(name); at != m_tabs.end())
                 at->second->setValues(core::optionsFromJson(at->second->analysis(), values));

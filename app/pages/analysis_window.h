@@ -57,7 +57,8 @@ public:
     /// Adds a control at the right of the head.
     void addControl(QWidget* control);
 
-    /// The options of all tabs that differ from the defaults, to be saved in the session.
+    /// The options of all tabs that differ from the defaults, and which tabs show theirs, to be
+    /// saved in the session.
     /// restoreOptions() ignores what cannot be read.
     QByteArray saveOptions() const;
     void restoreOptions(const QByteArray& options);

@@ -103,11 +103,9 @@ void AtlasPage::learn(Learn why) {
     auto request = tab.request();
     request.values["seconds"] = std::int64_t{20};
     if (why == Learn::Kept)
-        return controller().findKept(
-            scan, {request, tab.request()},
-            [&tab](const AnalysisRequest& found) { tab.expect(found.values); });
-    tab.setValues(request.values);
-    tab.run();
+        return controller().findKept(scan, {request, tab.request()},
+                                     [&tab](const AnalysisRequest& found) { tab.prepare(found); });
+    tab.run(request);
     if (!scanTask().busy()) Q_EMIT learnRefused(m_controllers.probe.run(), tab.missing());
 }
 

@@ -61,6 +61,11 @@ void JobStrip::follow(LongTask& task) {
     connect(this, &JobStrip::cancelled, &task, &LongTask::abandon);
 }
 
+void JobStrip::setInline() {
+    m_text->hide();
+    layout()->setContentsMargins({});
+}
+
 void JobStrip::begin(const QString& text, std::shared_ptr<LongJob> job) {
     m_job = std::move(job);
     m_text->setText(text);

@@ -49,6 +49,8 @@ public:
     void end();
     bool busy() const { return m_job != nullptr; }
     void setDelay(int milliseconds) { m_delay.setInterval(milliseconds); }
+    /// Without its text and margins, to stand in a line of other controls.
+    void setInline();
     QPushButton* cancelButton() const { return m_cancel; }
     QProgressBar* bar() const { return m_bar; }
 

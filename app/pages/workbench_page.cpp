@@ -129,7 +129,9 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     connect(&m_c.experiment, &ExperimentController::changed, this, &WorkbenchPage::showSubject);
     column->addWidget(m_head);
     column->addWidget(m_findings);
-    column->addWidget(m_scanning);
+    // In the line of the run, where it costs the map no height.
+    m_scanning->setInline();
+    m_head->addControl(m_scanning);
     connect(m_scanning, &JobStrip::cancelled, m_findings, &widgets::FindingsBar::clear);
     auto* searching = new JobStrip(page);
     searching->setObjectName(QStringLiteral("search"));

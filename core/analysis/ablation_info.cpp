@@ -267,6 +267,9 @@ const Analysis& ablationAnalysis() {
         a.name = "ablate";
         a.title = "Ablation";
         a.summary = "takes each part of a model out and measures what is lost";
+        a.purpose =
+            "Ablation takes each part of the model out in turn and measures what that costs: which "
+            "parts the answers depend on, and which the model can do without.";
         a.doing = "Ablating";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;

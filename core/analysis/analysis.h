@@ -50,7 +50,10 @@ struct Analysis {
     std::string name;     ///< of the command, and in sessions: "lens"
     std::string title;    ///< "Logit lens"
     std::string summary;  ///< in lists of commands: "shows what a model would answer after ..."
-    std::string doing;    ///< beside its progress: "Reading the answers after each layer"
+    /// Of one on demand, before it is measured: a sentence that says what it measures and what one
+    /// then knows.
+    std::string purpose = {};
+    std::string doing;  ///< beside its progress: "Reading the answers after each layer"
     AnalysisInput input = AnalysisInput::Sample;
     bool twoModels = false;  ///< AnalysisSubject::other is compared with the subject
     /// Takes seconds to minutes: the window runs it on demand only, not when its tab is seen.
@@ -67,6 +70,9 @@ struct Analysis {
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".
     /// Null for analyses that are quick, which have no AnalysisRunner::cost either.
     std::string (*costText)(const AnalysisCost&, const OptionValues&) = nullptr;
+    /// About how long it takes where the options alone say so: "about 1 min". Null: costText says
+    /// it, or the purpose.
+    std::string (*timeText)(const OptionValues&) = nullptr;
 
     /// Throws Error for an answer that is not one of this analysis, beyond what its columns say of
     /// themselves (answer.h). Empty: there is no more to say.

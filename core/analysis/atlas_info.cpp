@@ -169,6 +169,9 @@ const Analysis& atlasAnalysis() {
         a.summary =
             "says what each relation tells of pairs of objects, and whether it was learned and is "
             "used";
+        a.purpose =
+            "The atlas compares each relation with attributes of the two objects, such as being "
+            "the same: what it tells, whether that was learned, and whether the model needs it.";
         a.doing = "Reading relations";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = a.kept = true;

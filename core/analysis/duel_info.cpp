@@ -317,6 +317,10 @@ const Analysis& duelAnalysis() {
         a.name = "duel";
         a.title = "Duel";
         a.summary = "compares two models on the same examples: maps, streams, answers and parts";
+        a.purpose =
+            "A duel runs A and B on the same examples: which of their maps are alike, where their "
+            "answers differ, and which parts of B also work in A. Small models take about a "
+            "minute, large ones many.";
         a.doing = "Comparing the two";
         a.input = AnalysisInput::Data;
         a.twoModels = a.onDemand = a.continues = true;

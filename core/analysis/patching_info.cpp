@@ -115,6 +115,9 @@ const Analysis& patchingAnalysis() {
         a.name = "patch";
         a.title = "Patching";
         a.summary = "puts parts of one input's pass into another's";
+        a.purpose =
+            "Patching puts parts of the pass of one input into that of another: which of them "
+            "carry what makes the two answers differ. Most models take seconds.";
         a.doing = "Patching A into B";
         a.input = AnalysisInput::Pair;
         a.onDemand = true;

@@ -105,9 +105,16 @@ const Analysis& scanAnalysis() {
         a.name = "scan";
         a.title = "Scan";
         a.summary = "looks through a whole model and says in sentences what its parts do";
+        a.purpose =
+            "A scan looks for the relations and heads that the model needs, and says in sentences "
+            "what each of them tells of the objects.";
         a.doing = "Scanning";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = a.kept = true;
+        a.timeText = [](const OptionValues& values) {
+            return "about " +
+                   roughDuration(static_cast<double>(structOf(scanFields(), values).seconds));
+        };
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.report = [](const Answer& result, const std::string& name, const std::string& subject,
                       const std::string& command) {

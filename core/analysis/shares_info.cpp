@@ -54,6 +54,9 @@ const Analysis& sharesAnalysis() {
         a.title = "Shares";
         a.summary =
             "measures what of each layer's output comes from each head, relation and symbols";
+        a.purpose =
+            "Shares say how much of the output of each layer comes from each head, each relation "
+            "and the symbols: which of them the layer works with. Most models take seconds.";
         a.doing = "Measuring the shares of each layer";
         a.input = AnalysisInput::Data;
         a.onDemand = true;

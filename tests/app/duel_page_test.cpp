@@ -270,11 +270,16 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     EXPECT_EQ(core::duelOf(view()->answer()).examples, 24);
 }
 
-TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAfterItsOptions) {
+TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAndItsOptions) {
     const QString run = finishedRun();
     window->showDuel({run, run});
     ASSERT_TRUE(shown());
     auto* pane = page()->inspector()->mapPane();
+    auto* options = page()->tab()->foldButton();
+    auto* split = page()->tab()->findChild<QComboBox*>();
+    EXPECT_FALSE(split->isVisible());
+    click(options);
+    EXPECT_TRUE(split->isVisible());
     std::vector<QWidget*> walked;
     page()->slot(0)->steps()->setFocus();
     do {
@@ -294,9 +299,10 @@ TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAfterItsOptions) {
                                                 pane->other(),
                                                 pane->map(),
                                                 pane->change(),
-                                                page()->tab()->findChild<QComboBox*>(),
-                                                *part,
-                                                page()->tab()->runButton()};
+                                                page()->tab()->runButton(),
+                                                options,
+                                                split,
+                                                *part};
     for (std::size_t k = 0; k < wanted.size(); ++k) {
         ASSERT_TRUE(wanted[k]) << k;
         ASSERT_LT(place(wanted[k]), static_cast<std::ptrdiff_t>(walked.size())) << k;

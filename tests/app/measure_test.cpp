@@ -134,8 +134,14 @@ TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
     open(kRuns + "vision", "ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000))
         << table()->sentence().toStdString();
-    EXPECT_TRUE(table()->sentence().startsWith("Not measured. "));
+    EXPECT_TRUE(table()->sentence().startsWith("Ablation takes each part of the model out "));
     EXPECT_TRUE(table()->sentence().contains(" parts x 3 ways on "));
+    auto* ablation = window.tab("ablate");
+    EXPECT_FALSE(child<QSpinBox>(ablation, "Examples")->isVisible());
+    EXPECT_EQ(ablation->foldButton()->text(), "Options");
+    ablation->foldButton()->setFocus();
+    QTest::keyClick(ablation->foldButton(), Qt::Key_Space);
+    EXPECT_TRUE(child<QSpinBox>(ablation, "Examples")->isVisible());
     QTest::mouseClick(child<ToggleChip>(window.tab("ablate"), "another example"), Qt::LeftButton);
     QTest::mouseClick(child<ToggleChip>(window.tab("ablate"), "Cumulative curve"), Qt::LeftButton);
     EXPECT_TRUE(table()->sentence().contains(" parts x 2 ways on "));
@@ -568,6 +574,12 @@ TEST_F(MeasureWindowTest, OptionsAreTakenBackAndKeptForTheNextSession) {
     EXPECT_EQ(child<QSpinBox>(other.tab("heads"), "Seed")->value(), 7);
     EXPECT_FALSE(child<ToggleChip>(other.tab("ablate"), "mean")->isChecked());
     EXPECT_EQ(other.tab("ablate")->values(), window.tab("ablate")->values());
+    EXPECT_FALSE(other.tab("ablate")->isUnfolded());
+    window.tab("ablate")->foldButton()->click();
+    EXPECT_EQ(window.tab("ablate")->foldButton()->text(), "Options (1 set)");
+    other.restoreOptions(window.saveOptions());
+    EXPECT_TRUE(other.tab("ablate")->isUnfolded());
+    EXPECT_FALSE(other.tab("patch")->isUnfolded());
     QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier);
     EXPECT_TRUE(mean->isChecked());
     EXPECT_EQ(window.current(), window.tab("ablate")) << "where the change is seen";

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/pages/analysis_options.h"
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <algorithm>
+#include <utility>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::app {
+
+using widgets::ToggleChip;
+
+namespace {
+
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+ToggleChip* chipOf(const QString& title, const QString& help, QWidget* parent) {
+    auto* chip = new ToggleChip(title, parent);
+    chip->setToolTip(help);
+    return chip;
+}
+
+QString titleOf(const FieldSpec& spec, std::size_t choice) {
+    return words(choice < spec.choiceTitles.size() ? spec.choiceTitles[choice]
+                                                   : spec.choices[choice]);
+}
+
+}  // namespace
+
+AnalysisOptions::AnalysisOptions(QWidget* parent) : ControlRow(parent) {}
+
+void AnalysisOptions::addFields(const core::Analysis& analysis) {
+    for (const auto& field : analysis.fields)
+        if (field.inRow) addControl(field);
+}
+
+// Each control is filled before its signals are connected.
+void AnalysisOptions::addControl(const core::AnalysisField& field) {
+    const auto& spec = field.spec;
+    const QString label = words(spec.label), help = words(spec.help);
+    const auto listen = [this, name = spec.name](auto value) { Q_EMIT chosen(name, value); };
+    const auto keep = [&](std::function<void(const FieldValue&)> show) {
+        show(field.initial);
+        m_controls.push_back({&field, std::move(show)});
+    };
+    switch (spec.kind) {
+        case FieldKind::Boolean: {
+            auto* chip = chipOf(label, help, this);
+            add(chip);
+            addGap();
+            keep([chip](const FieldValue& v) { chip->setChecked(std::get<bool>(v)); });
+            connect(chip, &ToggleChip::toggled, this, [listen](bool on) { listen(on); });
+            return;
+        }
+        case FieldKind::Integer: {
+            auto* box = numberBox(label, spec.minimum, spec.maximum, this);
+            box->setToolTip(help);
+            if (!field.automatic.empty()) box->setSpecialValueText(words(field.automatic));
+            add(label, box);
+            addGap();
+            if (spec.name == "tokens") m_ofText = box->parentWidget();
+            keep([box](const FieldValue& v) {
+                box->setValue(static_cast<int>(std::get<std::int64_t>(v)));
+            });
+            connect(box, &QSpinBox::valueChanged, this,
+                    [listen](int value) { listen(static_cast<std::int64_t>(value)); });
+            return;
+        }
+        case FieldKind::Choice: {
+            auto* box = choiceBox(label, this);
+            box->setToolTip(help);
+            for (std::size_t k = 0; k < spec.choices.size(); ++k)
+                box->addItem(titleOf(spec, k), words(spec.choices[k]));
+            add(label, box);
+            addGap();
+            keep([box](const FieldValue& v) {
+                box->setCurrentIndex(box->findData(words(std::get<std::string>(v))));
+            });
+            connect(box, &QComboBox::activated, this,
+                    [listen, box] { listen(box->currentData().toString().toStdString()); });
+            return;
+        }
+        case FieldKind::TextList: {
+            add(widgets::mutedLabel(label, this));
+            std::vector<std::pair<std::string, ToggleChip*>> chips;
+            for (std::size_t k = 0; k < spec.choices.size(); ++k) {
+                const auto& tip = k < spec.choiceHelp.size() ? spec.choiceHelp[k] : spec.help;
+                chips.emplace_back(spec.choices[k], chipOf(titleOf(spec, k), words(tip), this));
+                add(chips.back().second);
+            }
+            addGap();
+            keep([chips](const FieldValue& v) {
+                const auto& words = std::get<std::vector<std::string>>(v);
+                for (const auto& [word, chip] : chips)
+                    chip->setChecked(std::count(words.begin(), words.end(), word) > 0);
+            });
+            for (const auto& one : chips)
+                connect(one.second, &ToggleChip::toggled, this, [listen, chips] {
+                    std::vector<std::string> chosen;
+                    for (const auto& [word, chip] : chips)
+                        if (chip->isChecked()) chosen.push_back(word);
+                    listen(chosen);
+                });
+            return;
+        }
+        case FieldKind::Text: {
+            auto* line = new QLineEdit(this);
+            line->setFont(widgets::monoFont(12));
+            line->setFixedWidth(190);
+            line->setToolTip(help);
+            add(label, line);
+            addGap();
+            keep([line](const FieldValue& v) {
+                const QString now = words(std::get<std::string>(v));
+                if (line->text().trimmed() != now) line->setText(now);
+            });
+            connect(line, &QLineEdit::textEdited, this, [listen, &field](const QString& typed) {
+                const auto word = typed.trimmed().toStdString();
+                listen(word.empty() ? std::get<std::string>(field.initial) : word);
+            });
+            connect(line, &QLineEdit::returnPressed, this, &AnalysisOptions::entered);
+            return;
+        }
+        case FieldKind::Real:
+        case FieldKind::IntegerList:
+            break;  // no analysis has such an option
+    }
+    throw Error("there is no control for --" + spec.name);
+}
+
+void AnalysisOptions::setValues(const core::OptionValues& values) {
+    std::vector<QSignalBlocker> quiet;
+    for (QWidget* control : findChildren<QWidget*>()) quiet.emplace_back(control);
+    for (const auto& control : m_controls) {
+        const auto at = values.find(control.field->spec.name);
+        control.show(at == values.end() ? control.field->initial : at->second);
+    }
+}
+
+}  // namespace relascope::app

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The options of an analysis as labelled controls, made from their fields.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "app/pages/control_row.h"
+
+namespace relascope::app {
+
+class AnalysisOptions : public ControlRow {
+    Q_OBJECT
+public:
+    explicit AnalysisOptions(QWidget* parent);
+    /// Adds a control for each field that is offered in the row of the tab.
+    void addFields(const core::Analysis& analysis);
+    /// Shows these values, of other options their defaults; emits nothing.
+    void setValues(const core::OptionValues& values);
+    bool isEmpty() const { return m_controls.empty(); }
+    /// The length of windows of text; null: there is no such option.
+    QWidget* ofText() const { return m_ofText; }
+
+Q_SIGNALS:
+    /// The user chose a value.
+    void chosen(const std::string& name, const relascope::FieldValue& value);
+    /// Enter was pressed in a field of text.
+    void entered();
+
+private:
+    struct Control {
+        const core::AnalysisField* field;
+        std::function<void(const FieldValue&)> show;
+    };
+    void addControl(const core::AnalysisField& field);
+
+    std::vector<Control> m_controls;
+    QWidget* m_ofText = nullptr;
+};
+
+}  // namespace relascope::app
