@@ -155,21 +155,26 @@ void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
     use(a.split);
 }
 
+/// Of inputs that have classes without being examples of the data.
+std::vector<std::string> classNamesFor(const core::OpenedModel& model, const std::string& path) {
+    const auto kind = model.options().input();
+    if (kind != InputKind::Images && kind != InputKind::Objects) return {};
+    return classNamesOf(model, path);
+}
+
 void readPair(AnalysedInput& input, const AnalysisArguments& a) {
     auto& model = *input.subject.model;
     input.points = inputFromWords(a.clean, "--clean", a.path, model, a.split);
     input.subject.sample = input.points;
     input.subject.second = inputFromWords(a.corrupt, "--corrupt", a.path, model, a.split);
+    input.subject.classNames = classNamesFor(model, a.path);
     input.caption = "A: " + input.points.origin + ", B: " + input.subject.second->origin;
 }
 
 void readOne(AnalysedInput& input, const AnalysisArguments& a) {
     auto& model = *input.subject.model;
     auto [sample, classNames] = readSample(model, a.path, a);
-    // Images and sets of objects that are not examples of the data have classes, too.
-    const auto kind = model.options().input();
-    if (classNames.empty() && (kind == InputKind::Images || kind == InputKind::Objects))
-        classNames = classNamesOf(model, a.path);
+    if (classNames.empty()) classNames = classNamesFor(model, a.path);
     input.points = sample;
     input.subject.sample = std::move(sample);
     input.subject.classNames = std::move(classNames);

@@ -22,7 +22,9 @@ OwnData ownDataOf(const wire::OpenedData& opened) {
     OwnData own{opened.data.options, {}, 0};
     for (const auto& split : opened.splits) {
         own.splits.emplace_back(split.name, split.info);
-        if (split.isText && own.context == 0) own.context = split.first.sample.source.size();
+        const auto& first = split.first.sample.source;
+        if (split.isText && own.context == 0) own.context = first.size();
+        if (first.width > 0) own.objects = first.size(), own.width = first.width;
     }
     return own;
 }

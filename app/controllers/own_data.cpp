@@ -50,6 +50,7 @@ public:
         else
             fitSizes();
         if (o.train.init_from.empty() && o.model.input() == InputKind::Images) fitImages();
+        if (o.train.init_from.empty() && m_own.width > 0 && o.model.find<ObjectInput>()) fitSets();
         core::fitToData(o);
         if (m_own.context == 0) fitLength(flopsPerSecond > 0.0 ? flopsPerSecond : kTwoCores);
         return std::move(m_run);
@@ -116,6 +117,15 @@ private:
         m_run.options.data.augment = m_run.options.data.mix = "none";
     }
 
+    void fitSets() {
+        const auto classes = static_cast<std::int64_t>(info().classNames.size());
+        set("model.n_objects", m_own.objects, m_from + "the largest has so many objects.");
+        set("model.object_dim", m_own.width,
+            m_from + "numbers of an object, one for each different word.");
+        set("model.out_dim", ObjectInput::outputsFor(classes),
+            m_from + std::to_string(classes) + (classes == 1 ? " class." : " classes."));
+    }
+
     void fitLength(double flopsPerSecond) {
         auto& train = m_run.options.train;
         const std::int64_t size = m_run.options.data.train_size;
@@ -154,15 +164,20 @@ bool isOwnData(const DataOptions& data) {
 }
 
 std::string smallestPreset(const std::string& kind) {
+    const auto& wanted = dataKind(kind);
     std::string name;
     double least = 0.0;
-    for (const auto& preset : core::presets()) {
-        const auto options = core::presetOptions(preset.name);
-        if (options.data.kind != kind) continue;
-        const double work =
-            core::trainingFlops(options) * static_cast<double>(core::totalSteps(options));
-        if (name.empty() || work < least) name = preset.name, least = work;
-    }
+    for (const bool same : {true, false})
+        for (const auto& preset : core::presets()) {
+            if (!same && !name.empty()) return name;
+            const auto options = core::presetOptions(preset.name);
+            const auto& of = dataKind(options.data.kind);
+            if (same ? &of != &wanted : of.input != wanted.input || of.metric != wanted.metric)
+                continue;
+            const double work =
+                core::trainingFlops(options) * static_cast<double>(core::totalSteps(options));
+            if (name.empty() || work < least) name = preset.name, least = work;
+        }
     return name;
 }
 

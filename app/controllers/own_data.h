@@ -17,7 +17,8 @@ struct OwnData {
     DataOptions data;
     /// One undivided split, or "train", "validation" and test splits.
     std::vector<std::pair<std::string, DatasetInfo>> splits;
-    std::int64_t context = 0;  ///< tokens of a window of text; 0: no text
+    std::int64_t context = 0;             ///< tokens of a window of text; 0: no text
+    std::int64_t objects = 0, width = 0;  ///< of a set, and numbers of an object; 0: no sets
 };
 
 /// Options, and by key the reason for each value that follows from the data, as a sentence.
@@ -29,7 +30,8 @@ struct OwnRun {
 /// Whether these are files of the user's own, about which no preset knows anything: not a published
 /// data set.
 bool isOwnData(const DataOptions& data);
-/// The smallest preset for data of that kind; empty if there is none.
+/// The smallest preset for data of that kind or, if there is none, for the same input and metric;
+/// empty if there is none of these either.
 std::string smallestPreset(const std::string& kind);
 /// `base` with these data: sizes of the splits, name, image and patch size, classes, batch size and
 /// a number of epochs that takes about two minutes at `flopsPerSecond` (0: of two cores). A model

@@ -148,8 +148,9 @@ EffectEstimates OpenedModel::estimateEffects(
 }
 
 PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                               const PatchOptions& how, const Interventions& interventions,
-                               const std::stop_token& stop, const ProgressCallback& progress,
+                               const PatchOptions& how, const std::vector<std::string>& classNames,
+                               const Interventions& interventions, const std::stop_token& stop,
+                               const ProgressCallback& progress,
                                const std::function<void(const PatchResult&)>& partial) {
     auto& p = *m_parts;
     const auto trained = p.makeTrainingEdits(interventions.data);
@@ -170,17 +171,18 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
     }
     if (const auto* images = p.options.find<ImageInput>()) {
         const auto before = p.options.tokens() - images->patches();
-        for (const auto* name : {"class", "distilled"})
+        for (const auto* name : {"class token", "distilled token"})
             if (std::ssize(positions) < before) positions.emplace_back(name);
         for (std::int64_t row = 0; row < images->gridRows(); ++row)
             for (std::int64_t column = 0; column < images->gridColumns(); ++column)
-                positions.push_back("(" + std::to_string(row) + ", " + std::to_string(column) +
-                                    ")");
+                positions.push_back("patch (" + std::to_string(row) + ", " +
+                                    std::to_string(column) + ")");
     }
-    const AnswerNames names(p.options, p.tokenizer, p.named({}), clean);
+    const AnswerNames names(p.options, p.tokenizer, p.named(classNames), clean);
     edits.answer = [&names](std::int64_t id) { return names.of(id); };
     const auto named = [&](PatchResult result) {
         result.positions = positions;
+        result.places = p.options.input() == InputKind::Images;
         return result;
     };
     std::function<void(const PatchResult&)> report;

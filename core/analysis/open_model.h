@@ -144,10 +144,11 @@ public:
                                     const ProgressCallback& progress = {},
                                     const std::function<void(const EffectEstimates&)>& partial = {},
                                     std::any* kept = nullptr);
-    /// The patching maps from one input into another (patching.h).
+    /// The patching maps from one input into another (patching.h). `classNames`: as lens().
     PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                      const PatchOptions& how, const Interventions& interventions = {},
-                      const std::stop_token& stop = {}, const ProgressCallback& progress = {},
+                      const PatchOptions& how, const std::vector<std::string>& classNames,
+                      const Interventions& interventions = {}, const std::stop_token& stop = {},
+                      const ProgressCallback& progress = {},
                       const std::function<void(const PatchResult&)>& partial = {});
     /// The logit lens: the answers of the model after each layer (analysis/lens.h). Throws
     /// OptionError if the model or the sample has no such answers, or the sample does not fit the

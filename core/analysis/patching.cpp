@@ -446,7 +446,7 @@ PatchResult runPatching(AnalysisSubject& subject, const PatchOptions& options,
                 std::to_string(subject.cell->index + 1);
     }
     how.check();
-    return subject.model->patch(sampleOf(subject), subject.second.value(), how,
+    return subject.model->patch(sampleOf(subject), subject.second.value(), how, subject.classNames,
                                 subject.interventions, watch.stop, watch.progress, watch.partial);
 }
 

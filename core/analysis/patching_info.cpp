@@ -106,7 +106,7 @@ Answer answerOf(const PatchResult& result) {
         columns::integer(&PatchResult::total, "total")};
     return {{factsOf(facts, result), tableOf("cells", "", table, cells),
              tableOf("maps", "", maps, result.maps),
-             textsTable("positions", "input", result.positions)}};
+             textsTable("positions", result.places ? "place" : "input", result.positions)}};
 }
 
 const Analysis& patchingAnalysis() {

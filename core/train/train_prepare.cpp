@@ -36,17 +36,25 @@ bool isFresh(const TrainJob& job) {
     return checkpointSteps(job.folder.checkpointsPath()).empty();
 }
 
-// The size of images and the number of classes of a folder of images follow from its files.
-void fitImages(TrainJob& job) {
+// The sizes of images or sets and the number of classes follow from the files of the user.
+void fitToFiles(TrainJob& job) {
     const auto& kind = dataKind(job.options.data.kind);
     if (job.startsFromCheckpoint() || !kind.sizesFromFiles ||
         !kind.sizesFromFiles(job.options.data) || !isFresh(job))
         return;
     const auto& info = job.data.train->info();
-    auto& images = job.options.model.get<ImageInput>();
-    images.image_shape = {info.channels, info.width, info.height};
-    images.num_classes = static_cast<std::int64_t>(info.classNames.size());
-    job.options.model.check();
+    const auto classes = static_cast<std::int64_t>(info.classNames.size());
+    auto& model = job.options.model;
+    if (auto* images = model.find<ImageInput>()) {
+        images->image_shape = {info.channels, info.width, info.height};
+        images->num_classes = classes;
+    } else if (const auto* data = dynamic_cast<const ObjectDataset*>(job.data.train.get())) {
+        auto& sets = model.get<ObjectInput>();
+        sets.n_objects = data->shape().objects;
+        sets.object_dim = data->shape().width;
+        sets.out_dim = ObjectInput::outputsFor(classes);
+    }
+    model.check();
     job.folder.setOptions(job.options);
 }
 
@@ -115,7 +123,7 @@ void requireData(TrainJob& job) {
             throw OptionError("data", std::string("the ") + name + " set is empty");
     if (job.startsFromCheckpoint() && isFresh(job)) requireFitsStart(job);
     if (job.isText()) fitVocabulary(job);
-    fitImages(job);
+    fitToFiles(job);
     requireReadable(job.options.model, *job.data.train);
     requireReadable(job.options.model, *job.data.validation);
 }

@@ -79,8 +79,10 @@ struct PatchResult {
     double clean = 0.0, corrupted = 0.0;  ///< m(A), m(B)
     std::vector<PatchMap> maps;
     /// Labels of the columns of maps by position: for a language model the tokens of A, followed
-    /// by a slash and the token of B where they differ; otherwise empty.
+    /// by a slash and the token of B where they differ; of an image "patch (0, 1)"; otherwise
+    /// empty.
     std::vector<std::string> positions;
+    bool places = false;               ///< the labels name the positions, and not what stands there
     std::int64_t done = 0, total = 0;  ///< exact cells
     /// Correlation of estimate and exact over the cells with both; NaN for fewer than three.
     double agreement = 0.0;

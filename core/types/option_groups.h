@@ -94,6 +94,9 @@ struct ObjectInput {
     std::int64_t outputs() const { return out_dim; }
     std::int64_t tokenNumbers() const { return object_dim + out_dim; }
     bool operator==(const ObjectInput&) const = default;
+
+    /// out_dim for so many classes: two are one number, the logit of the second.
+    static std::int64_t outputsFor(std::int64_t classes) { return classes <= 2 ? 1 : classes; }
 };
 
 /// How symbols are assigned to senders (DAT 2.3).

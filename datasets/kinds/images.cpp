@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "datasets/augment/augmented_images.h"
-#include "datasets/generators/random.h"
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/readers/cifar.h"
 #include "datasets/readers/idx.h"
@@ -14,23 +13,6 @@
 
 namespace relascope::datasets {
 namespace {
-
-// Images in a fixed random order, for files that are sorted by class.
-class Shuffled : public core::ImageDataset {
-public:
-    explicit Shuffled(core::ImageDatasetPtr images)
-        : m_images(std::move(images)),
-          m_order(static_cast<std::uint64_t>(m_images->size()), 0, 0) {}
-    const DatasetInfo& info() const override { return m_images->info(); }
-    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
-        return m_images->read(static_cast<std::int64_t>(m_order(static_cast<std::uint64_t>(index))),
-                              pixels);
-    }
-
-private:
-    core::ImageDatasetPtr m_images;
-    Permutation m_order;
-};
 
 ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progress,
                        std::stop_token stop) {
@@ -45,9 +27,9 @@ ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progr
         return readIdxFolder(folder, o.task, progress, std::move(stop));
     }
     auto splits = readImageFolder(o.path, kFolderSide, progress, std::move(stop), o.preprocessor);
-    splits.train = std::make_shared<Shuffled>(splits.train);
+    splits.train = inRandomOrder(splits.train);
     if (splits.test) {
-        splits.test = std::make_shared<Shuffled>(splits.test);
+        splits.test = inRandomOrder(splits.test);
         return splits;
     }
     // A fifth is the test split, independent of the training size.

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "datasets/kinds/kind_parts.h"
+#include "datasets/readers/loaded_images.h"
 #include "datasets/readers/npz.h"
 #include "datasets/registry.h"
 #include "types/metric.h"
@@ -70,7 +71,9 @@ core::DataSplits openRelationalGames(const DataOptions& o, const core::ProgressC
     core::DataSplits splits;
     const bool folder = std::filesystem::is_directory(o.path);
     const std::string path = folder ? fileIn(o.path, o, o.family) : o.path;
-    const core::DatasetPtr all = readNpzImages(path, progress, stop);
+    const auto table = readNpzImages(path, progress, stop);
+    core::DatasetPtr all = table;
+    if (table->isSortedByClass()) all = inRandomOrder(table);
     splits.train = requireCount(path, all, 0, o.train_size, "train");
     splits.validation = requireCount(path, all, o.train_size, o.validation_size, "validation");
     const std::int64_t used = o.train_size + o.validation_size;

@@ -2,10 +2,30 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "datasets/generators/random.h"
 #include "datasets/readers/loaded_images.h"
 #include "files/memory.h"
 
 namespace relascope::datasets {
+namespace {
+
+class Shuffled : public core::ImageDataset {
+public:
+    explicit Shuffled(core::ImageDatasetPtr images)
+        : m_images(std::move(images)),
+          m_order(static_cast<std::uint64_t>(m_images->size()), 0, 0) {}
+    const DatasetInfo& info() const override { return m_images->info(); }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        return m_images->read(static_cast<std::int64_t>(m_order(static_cast<std::uint64_t>(index))),
+                              pixels);
+    }
+
+private:
+    core::ImageDatasetPtr m_images;
+    Permutation m_order;
+};
+
+}  // namespace
 
 LoadedImages::LoadedImages(DatasetInfo info, std::vector<std::uint8_t> pixels,
                            std::vector<std::int32_t> labels)
@@ -22,6 +42,10 @@ std::int64_t LoadedImages::read(std::int64_t index, std::span<std::uint8_t> pixe
     const auto bytes = static_cast<std::ptrdiff_t>(pixelBytes());
     std::copy_n(m_pixels.begin() + static_cast<std::ptrdiff_t>(at) * bytes, bytes, pixels.begin());
     return m_labels[at];
+}
+
+core::ImageDatasetPtr inRandomOrder(core::ImageDatasetPtr images) {
+    return std::make_shared<Shuffled>(std::move(images));
 }
 
 void requireMemory(const std::string& path, std::uint64_t bytes) {

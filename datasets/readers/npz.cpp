@@ -293,6 +293,11 @@ std::int64_t ImageTable::read(std::int64_t index, std::span<std::uint8_t> pixels
     return m_labels[static_cast<std::size_t>(index)];
 }
 
+bool ImageTable::isSortedByClass() const {
+    return std::is_sorted(m_labels.begin(), m_labels.end()) && !m_labels.empty() &&
+           m_labels.front() != m_labels.back();
+}
+
 std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
                                                 const core::ProgressCallback& progress,
                                                 std::stop_token stop) {

@@ -18,6 +18,8 @@ class ImageTable : public core::ImageDataset {
 public:
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
+    /// Whether there are several classes, one after another, so that no part has all of them.
+    bool isSortedByClass() const;
 
 private:
     friend class NpzLoader;

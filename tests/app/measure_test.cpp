@@ -304,7 +304,7 @@ TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
     const auto& result = view<PatchingView>("patch")->answer();
     EXPECT_GT(result.number("total"), 0);
     EXPECT_EQ(result.number("done"), result.number("total"));
-    EXPECT_EQ(result.table("positions").texts("input").at(1), "(0, 0)");
+    EXPECT_EQ(result.table("positions").texts("place").at(1), "patch (0, 0)");
     EXPECT_TRUE(result.text("metric").starts_with("logit of ")) << result.text("metric");
     EXPECT_TRUE(view<PatchingView>("patch")->csv().startsWith("map,point,row,column"));
     // A dropped input takes the place of the example of a split.

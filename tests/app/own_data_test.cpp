@@ -122,6 +122,27 @@ TEST_F(OwnDataTest, PicturesInFoldersTrainAtOnceWithASmallModel) {
     EXPECT_TRUE(trainsAtOnce().startsWith("animals-"));
 }
 
+TEST_F(OwnDataTest, ATableOfSetsTrainsAtOnceWithRelations) {
+    const QString path = folder.path() + "/figures.csv";
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    const QByteArray shapes[] = {"circle", "square", "disc"};
+    QByteArray rows = "set,label,shape,size\n";
+    for (int set = 0; set < 200; ++set)
+        for (int k = 0; k < 2; ++k)
+            rows += QByteArray::number(set) + (set % 2 ? ",same," : ",different,") +
+                    shapes[(set / 2 + (set % 2 ? 0 : k)) % 3] + ",1\n";
+    file.write(rows);
+    file.close();
+    setUp(path);
+    EXPECT_EQ(sizes(), (Sizes{140, 30, 30}));
+    EXPECT_EQ(number("model.n_objects"), 2);
+    EXPECT_EQ(number("model.object_dim"), 4);
+    EXPECT_EQ(number("model.out_dim"), 1);
+    EXPECT_NE(tip("model.object_dim").find("From the sets of figures.csv: "), std::string::npos);
+    EXPECT_TRUE(trainsAtOnce().startsWith("figures-"));
+}
+
 TEST_F(OwnDataTest, TinyDataTrain) {
     setUp(npz("ten.npz", 10));
     EXPECT_EQ(sizes(), (Sizes{6, 2, 2}));

@@ -193,9 +193,9 @@ TEST_F(MeasuredEdits, PatchesBothInputsOfTheEditedModel) {
     PatchOptions how;
     how.over = {"attn"};
     how.metric = "logit:0";
-    const auto plain = m_opened.patch(a, b, how, m_interventions);
+    const auto plain = m_opened.patch(a, b, how, {}, m_interventions);
     use({edit(EditOp::Zero, "blocks.0.hook_attn_out")});
-    const auto zeroed = m_opened.patch(a, b, how, m_interventions);
+    const auto zeroed = m_opened.patch(a, b, how, {}, m_interventions);
     EXPECT_NE(plain.clean, zeroed.clean);
     const auto columns = zeroed.maps.at(0).columns.size();
     double before = 0.0;
@@ -208,20 +208,20 @@ TEST_F(MeasuredEdits, PatchesBothInputsOfTheEditedModel) {
     // Values of other examples, of A for A and of B for B: with both inputs' own that changes
     // nothing.
     use({edit(EditOp::Clean, "blocks.0.hook_attn_out")});
-    const auto same = m_opened.patch(a, b, how, m_interventions);
+    const auto same = m_opened.patch(a, b, how, {}, m_interventions);
     EXPECT_NEAR(same.clean, plain.clean, 1e-6);
     EXPECT_NEAR(same.corrupted, plain.corrupted, 1e-6);
     auto resample = edit(EditOp::Resample, "hook_embed");
     resample.shift = 1;  // A, example 1, becomes B; B becomes example 3
     use({resample});
-    const auto moved = m_opened.patch(a, b, how, m_interventions);
+    const auto moved = m_opened.patch(a, b, how, {}, m_interventions);
     EXPECT_NEAR(moved.clean, plain.corrupted, 1e-5);
     how.noising = true;
-    const auto noised = m_opened.patch(a, b, how, m_interventions);
+    const auto noised = m_opened.patch(a, b, how, {}, m_interventions);
     EXPECT_EQ(noised.clean, moved.corrupted);
     EXPECT_EQ(noised.corrupted, moved.clean);
     use({edit(EditOp::Zero, "blocks.9.hook_attn_out")});
-    EXPECT_THROW(m_opened.patch(a, b, how, m_interventions), OptionError);
+    EXPECT_THROW(m_opened.patch(a, b, how, {}, m_interventions), OptionError);
 }
 
 TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {

@@ -55,9 +55,10 @@ struct PatchCells {
 std::vector<GridPanel> panelsOf(const Answer& answer, const std::shared_ptr<PatchCells>& cells) {
     const auto &maps = answer.table("maps"), &table = answer.table("cells");
     const auto &rowNames = table.texts("row"), &columnNames = table.texts("column");
+    const auto& named = answer.table("positions");
+    const bool places = named.find("place");
     QStringList positions;
-    for (const auto& input : answer.table("positions").texts("input"))
-        positions << answerText(input);
+    for (const auto& name : named.texts(places ? "place" : "input")) positions << answerText(name);
     std::vector<GridPanel> panels;
     std::size_t begin = 0;
     for (std::size_t m = 0; m < maps.rows(); ++m) {
@@ -90,10 +91,12 @@ std::vector<GridPanel> panelsOf(const Answer& answer, const std::shared_ptr<Patc
                                                 .hatched = !cells->isExact(at(row, column))};
         };
         panel.text = [cells, at, title = panel.title, name = panel.columnName, rows = panel.rows,
-                      columns = panel.columns, inputs = panel.inputs](int row, int column) {
-            QString where =
-                QStringLiteral("%1: %2, %3 %4").arg(title, rows[row], name, columns[column]);
-            if (!inputs.isEmpty()) where += QStringLiteral(" \u201C%1\u201D").arg(inputs[column]);
+                      columns = panel.columns, inputs = panel.inputs, places](int row, int column) {
+            const bool place = places && !inputs.isEmpty();
+            QString where = QStringLiteral("%1: %2, ").arg(title, rows[row]) +
+                            (place ? inputs[column] : name + u' ' + columns[column]);
+            if (!inputs.isEmpty() && !place)
+                where += QStringLiteral(" \u201C%1\u201D").arg(inputs[column]);
             const auto k = at(row, column);
             const double exact = cells->exact[k], estimate = cells->estimate[k];
             if (std::isnan(exact) && std::isnan(estimate)) return where + QStringLiteral(": none");

@@ -244,10 +244,10 @@ public:
         row->setSpacing(28);
         const ProbeResult& result = *maps.result();
         if (parts & FigurePart::Source) addSource(row, maps, view);
-        if (parts == FigureParts(FigurePart::Source)) addScale(column, maps, view);
         if (parts & FigurePart::Map) addMap(row, maps, view);
         if (parts & FigurePart::SmallMaps) addSmallMaps(row, maps, view, small);
         column->addLayout(row);
+        if (parts == FigureParts(FigurePart::Source)) addScale(column, maps, view);
 
         const QString caption = captionOf(result, subject);
         setAccessibleDescription(parts & FigurePart::Source ? source + u'\n' + caption : caption);
