@@ -131,7 +131,7 @@ std::optional<AnalysedSubject> AtlasPage::subject() const {
     subject.edits = c.runEdits.list();
     const auto& kept = c.runs.records().kept(run);
     const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
-    auto step = static_cast<qint64>(info->step);
+    auto step = static_cast<qint64>(info->kept.step >= 0 ? info->kept.step : info->step);
     if (!kept.empty() && (live || c.selection.step())) {
         const auto wanted = c.selection.step().value_or(kept.back());
         step = *std::min_element(kept.begin(), kept.end(), [&](qint64 a, qint64 b) {

@@ -90,6 +90,7 @@ MapKind kindOfMap(const std::string& name, bool head) {
 void layOutSentences(QListWidget& list) {
     list.setFrameShape(QFrame::NoFrame);
     list.setWordWrap(true);
+    list.setTextElideMode(Qt::ElideNone);  // the style elides lines that have room
     list.setSpacing(4);
     list.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     list.setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);

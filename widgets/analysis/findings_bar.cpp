@@ -3,6 +3,7 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QRegularExpression>
 #include <algorithm>
 
 #include "answers/scan_answer.h"
@@ -12,6 +13,25 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kHigh = 42, kLow = 24;  // px: two rows of text, or one
+
+/// A sentence in `room` px. What it costs to go without the part, which stands behind the first
+/// semicolon, is worth more than what else would fit the map: intervals go first, then the end of
+/// the first clause, then the third one.
+QString fitted(const QString& sentence, const QFontMetrics& metrics, int room) {
+    if (metrics.horizontalAdvance(sentence) <= room) return sentence;
+    static const QRegularExpression details(" \\([^()]*\\)| \\[[^\\[\\]]*\\]");
+    QString text = sentence;
+    while (text.contains(details)) text.remove(details);
+    const auto end = text.indexOf(QLatin1String("; "));
+    if (end < 0 || metrics.horizontalAdvance(text) <= room)
+        return metrics.elidedText(text, Qt::ElideRight, room);
+    const QString effect = text.mid(end).section(QLatin1String("; "), 0, 1);
+    const int rest = room - metrics.horizontalAdvance(effect);
+    // Less than half of a clause would say nothing.
+    if (rest < metrics.horizontalAdvance(text.left(end)) / 2)
+        return metrics.elidedText(text, Qt::ElideRight, room);
+    return metrics.elidedText(text.left(end), Qt::ElideRight, rest) + effect;
+}
 
 }  // namespace
 
@@ -130,7 +150,7 @@ void FindingsBar::display() {
     const auto* shown = finding ? &m_scan.findings[static_cast<std::size_t>(m_current)] : nullptr;
     const QString text = this->text();
     const int room = (m_low ? 1 : 2) * std::max(40, m_sentence->width()) - (m_low ? 0 : 60);
-    m_sentence->setText(m_sentence->fontMetrics().elidedText(text, Qt::ElideRight, room));
+    m_sentence->setText(fitted(text, m_sentence->fontMetrics(), room));
     QStringList tips{text};
     if (shown && !shown->confirm.empty()) tips << QString::fromStdString(shown->confirm);
     m_sentence->setToolTip(plainTip(tips.join(u'\n')));
