@@ -350,6 +350,8 @@ void MarksItem::draw(QCPPainter* painter) {
     for (std::size_t k = 0; k < words.size(); ++k) {
         const QRectF& box = boxes[k];
         const QPointF& of = words[k].of;
+        // A low strip has no room beside the ring.
+        if (box.top() < area->top() - 0.5 || box.bottom() > area->bottom() + 0.5) continue;
         drawVeil(painter, box);
         const double away = std::max(box.top() - of.y(), of.y() - box.bottom());
         if (away > 10.0) {  // moved away from what it is about
