@@ -11,7 +11,7 @@ DataKind objectSets() {
     k.title = "Sets of objects";
     k.help = "Your own sets of objects with a class each, from a table (CSV).";
     k.family = "Sets";
-    k.order = 310;
+    k.order = 55;
     k.input = InputKind::Objects;
     k.unit = {"set", "sets"};
     k.generated = false;
