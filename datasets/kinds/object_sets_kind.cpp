@@ -27,7 +27,7 @@ DataKind objectSets() {
     table.title = "Sets of objects (CSV)";
     table.help = "A row for each object: set, label, and columns that describe it.";
     table.note = "sets";
-    table.order = 90;
+    table.order = 70;
     table.anyTask = true;
     table.file = [](const std::string& path) -> std::optional<ImportMatch> {
         const auto name = lowerCase(path);

@@ -246,12 +246,21 @@ void ElidedLabel::setElideMode(Qt::TextElideMode mode) {
     m_mode = mode;
     update();
 }
+void ElidedLabel::setWholeParts(bool whole) {
+    m_parts = whole;
+    update();
+}
 QSize ElidedLabel::minimumSizeHint() const {
     return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()};
 }
 void ElidedLabel::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    const QString shown = fontMetrics().elidedText(text(), m_mode, width());
+    QString whole = text();
+    if (m_parts)
+        for (qsizetype end; fontMetrics().horizontalAdvance(whole) > width() &&
+                            (end = whole.lastIndexOf(QLatin1String(", "))) > 0;)
+            whole.truncate(end);
+    const QString shown = fontMetrics().elidedText(whole, m_mode, width());
     const QString tip = shown == text() ? QString() : text();
     if (toolTip() != plainTip(tip)) setToolTip(plainTip(tip));
     painter.setPen(
@@ -302,6 +311,7 @@ PanelHead::PanelHead(const QString& title, QWidget* parent)
     m_title->setFont(headFont());
     m_title->setTextFormat(Qt::PlainText);
     m_sub->setFont(smallFont());
+    m_sub->setWholeParts(true);
     m_left = new QHBoxLayout;
     m_right = new QHBoxLayout;
     m_left->setSpacing(8);

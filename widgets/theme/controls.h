@@ -83,6 +83,8 @@ class ElidedLabel : public QLabel {
 public:
     explicit ElidedLabel(const QString& text = {}, QWidget* parent = nullptr);
     void setElideMode(Qt::TextElideMode mode);
+    /// Leaves out what stands behind a comma if it has no room, rather than a part of a word.
+    void setWholeParts(bool whole);
     QSize minimumSizeHint() const override;
 
 protected:
@@ -90,6 +92,7 @@ protected:
 
 private:
     Qt::TextElideMode m_mode = Qt::ElideRight;
+    bool m_parts = false;
 };
 
 /// Title, muted text and, at the right, controls: the first row of a panel, 36 px high with a line
