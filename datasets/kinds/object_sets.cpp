@@ -8,8 +8,8 @@ namespace relascope::datasets {
 namespace {
 
 core::DataSplits openObjectSets(const DataOptions& o, const core::ProgressCallback& progress,
-                                std::stop_token) {
-    const auto table = readSetTable(o.path, progress);
+                                std::stop_token stop) {
+    const auto table = readSetTable(o.path, progress, std::move(stop));
     const std::int64_t all = table->sets();
     // A size of 0: 15 % to validate and to test on, and all others to train on.
     const std::int64_t held = std::max<std::int64_t>(1, all * 15 / 100);
@@ -35,8 +35,8 @@ core::DataSplits openObjectSets(const DataOptions& o, const core::ProgressCallba
 }
 
 NamedSplits importObjectSets(const DataOptions& o, const core::ProgressCallback& progress,
-                             std::stop_token) {
-    const auto table = readSetTable(o.path, progress);
+                             std::stop_token stop) {
+    const auto table = readSetTable(o.path, progress, std::move(stop));
     return {{"all", setsOf(table, 0, table->sets(), "all")}};
 }
 

@@ -52,7 +52,7 @@ void requireMemory(const std::string& path, std::uint64_t bytes) {
     const std::uint64_t available = core::availableMemory();
     if (available > 0 && bytes > available)
         throw FileError(path, "needs " + std::to_string(bytes >> 20) +
-                                  " MB for its images, but only " +
+                                  " MB for its examples, but only " +
                                   std::to_string(available >> 20) + " MB of memory are free");
 }
 

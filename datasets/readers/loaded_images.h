@@ -69,7 +69,7 @@ struct ImageSplits {
 /// The images in a fixed random order, for files that are sorted by class.
 core::ImageDatasetPtr inRandomOrder(core::ImageDatasetPtr images);
 
-/// Throws FileError naming `path` if the images exceed the free memory.
+/// Throws FileError naming `path` if the examples exceed the free memory.
 void requireMemory(const std::string& path, std::uint64_t bytes);
 
 }  // namespace relascope::datasets

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "datasets/generators/random.h"
+#include "datasets/readers/loaded_images.h"
 #include "files/atomic_file.h"
 #include "files/csv.h"
 #include "types/lower_case.h"
@@ -32,8 +33,8 @@ std::string wordInQuotes(const std::string& word) {
 class SetTableReader {
 public:
     SetTableReader(std::string_view text, const std::string& path,
-                   const core::ProgressCallback& progress)
-        : m_text(text), m_path(path), m_progress(progress) {
+                   const core::ProgressCallback& progress, std::stop_token stop)
+        : m_text(text), m_path(path), m_progress(progress), m_stop(std::move(stop)) {
         m_table->path = path;
     }
 
@@ -67,7 +68,9 @@ private:
         throw FileError(m_path, "line " + std::to_string(line) + why);
     }
     void report(std::int64_t rows, std::int64_t line, double from) const {
-        if (rows % kRowsAtOnce != 0 || !m_progress) return;
+        if (rows % kRowsAtOnce != 0) return;
+        if (m_stop.stop_requested()) throw Cancelled();
+        if (!m_progress) return;
         // Lines are about equally long.
         const double part =
             m_lines > 0 ? static_cast<double>(line) / static_cast<double>(m_lines) : 0.0;
@@ -207,6 +210,9 @@ private:
                                         std::to_string(t.width) +
                                         " numbers, more than 400 million in all");
         const auto places = static_cast<std::size_t>(sets * t.objects);
+        requireMemory(m_path,
+                      places * (static_cast<std::size_t>(t.width) * sizeof(float) +
+                                t.about.facts.size() * sizeof(std::int32_t) + sizeof(std::string)));
         t.numbers.resize(places * static_cast<std::size_t>(t.width));
         t.words.resize(places);
         t.about.objects = t.objects;
@@ -269,6 +275,7 @@ private:
     std::string_view m_text;
     const std::string& m_path;
     const core::ProgressCallback& m_progress;
+    std::stop_token m_stop;
     std::shared_ptr<SetTable> m_table = std::make_shared<SetTable>();
     std::int64_t m_lines = 0;
     std::size_t m_set = 0, m_answer = 0;
@@ -339,14 +346,16 @@ private:
 }  // namespace
 
 std::shared_ptr<const SetTable> readSetTable(const std::string& path,
-                                             const core::ProgressCallback& progress) {
+                                             const core::ProgressCallback& progress,
+                                             std::stop_token stop) {
     const std::string text = core::readTextFile(path, std::uint64_t{1} << 30);
-    return parseSetTable(text, path, progress);
+    return parseSetTable(text, path, progress, std::move(stop));
 }
 
 std::shared_ptr<const SetTable> parseSetTable(std::string_view text, const std::string& path,
-                                              const core::ProgressCallback& progress) {
-    return SetTableReader(text, path, progress).read();
+                                              const core::ProgressCallback& progress,
+                                              std::stop_token stop) {
+    return SetTableReader(text, path, progress, std::move(stop)).read();
 }
 
 core::DatasetPtr setsOf(std::shared_ptr<const SetTable> table, std::int64_t first,

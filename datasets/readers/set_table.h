@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,12 @@ struct SetTable {
 /// `target`, the same in each row of a set, is the answer; the others describe the object. Throws
 /// FileError with the line and the column, and Cancelled.
 std::shared_ptr<const SetTable> readSetTable(const std::string& path,
-                                             const core::ProgressCallback& progress = {});
+                                             const core::ProgressCallback& progress = {},
+                                             std::stop_token stop = {});
 /// The same from text in memory; `path` is for messages.
 std::shared_ptr<const SetTable> parseSetTable(std::string_view text, const std::string& path,
-                                              const core::ProgressCallback& progress = {});
+                                              const core::ProgressCallback& progress = {},
+                                              std::stop_token stop = {});
 
 /// Sets first .. first + count - 1 of a table in a fixed random order, since tables are often
 /// sorted by class.

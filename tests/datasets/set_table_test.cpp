@@ -105,6 +105,13 @@ TEST(SetTable, RefusesWithTheLineAndTheColumn) {
     EXPECT_NE(whyNot(large).find("has more than 512 objects"), std::string::npos);
 }
 
+TEST(SetTable, ReadingIsStopped) {
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(parseSetTable(figures(3), "own.csv", {}, stop.get_token()), Cancelled);
+    EXPECT_THROW(parseSetTable(figures(3), "own.csv", [](double) { return false; }), Cancelled);
+}
+
 TEST(SetTable, SplitsAreDisjointAndSizesOfZeroTakeAll) {
     testing_support::TemporaryFolder folder{"set-table"};
     std::filesystem::create_directories(folder.path());

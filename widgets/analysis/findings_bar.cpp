@@ -15,8 +15,8 @@ namespace {
 constexpr int kHigh = 42, kLow = 24;  // px: two rows of text, or one
 
 /// A sentence in `room` px. What it costs to go without the part, which stands behind the first
-/// semicolon, is worth more than what else would fit the map: intervals go first, then the end of
-/// the first clause, then the third one.
+/// semicolon, is worth more than the rest: intervals go first, then what is behind that clause,
+/// then the end of the first clause.
 QString fitted(const QString& sentence, const QFontMetrics& metrics, int room) {
     if (metrics.horizontalAdvance(sentence) <= room) return sentence;
     static const QRegularExpression details(" \\([^()]*\\)| \\[[^\\[\\]]*\\]");
