@@ -275,7 +275,11 @@ TEST_F(CudaTensorAttention, LeavesOtherShapesToOtherForms) {
     EXPECT_EQ(chosenCuda(AttentionForm::Cuda, inputOf(other), kPublished), CudaKernels::Float32);
     auto activated = kPublished;
     activated.relActivation = "tanh";
-    EXPECT_EQ(serving(other, activated), CudaKernels::Float32) << "n x n relations otherwise";
+    EXPECT_EQ(serving(other, activated), CudaKernels::None) << "many tokens, n x n relations too";
+    auto dropping = kPublished;
+    dropping.dropout = 0.1;
+    EXPECT_EQ(serving(publishedInputs(150), dropping), CudaKernels::None) << "float32";
+    EXPECT_EQ(serving(publishedInputs(128), dropping), CudaKernels::Float32);
     for (auto& x : other)
         if (x.dim() == 4) x = x.slice(2, 0, 37);
     EXPECT_EQ(serving(other), CudaKernels::Float32) << "few tokens";
