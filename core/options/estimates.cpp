@@ -49,7 +49,9 @@ TrainingMemory trainingMemory(const RunOptions& o, const Ranks& ranks) {
     if (o.train.activation_checkpointing) activations = layers * tokens * d + block;
     // Scores of a vocabulary, their softmax and their gradient.
     activations += tokens * static_cast<double>(3 * work.vocabulary + work.tokenNumbers);
-    const double moments = o.train.sharded_moments ? 2.0 / static_cast<double>(ranks.count) : 2.0;
+    const double average = o.train.ema_decay > 0 ? 1.0 : 0.0;
+    const double moments =
+        (o.train.sharded_moments ? 2.0 / static_cast<double>(ranks.count) : 2.0) + average;
     const double parameters = 4.0 * static_cast<double>(parameterCount(o.model));
     return {parameters, moments * parameters, 4.0 * activations, o.train.precision == "bfloat16"};
 }
@@ -92,7 +94,8 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free, std::optional
             auto smaller = o;
             std::string with;
             if (shard) {
-                if (ranks.count < 2 || o.train.sharded_moments) continue;
+                if (ranks.count < 2 || o.train.sharded_moments || o.train.optimizer == "muon")
+                    continue;
                 smaller.train.sharded_moments = true, with = "train.sharded_moments=true";
             }
             if (recompute) {

@@ -248,6 +248,10 @@ std::vector<FieldProblem> TrainOptions::problems() const {
     } catch (const OptionError& error) {
         found.push_back({"device", error.message()});
     }
+    if (sharded_moments && optimizer == "muon")
+        found.push_back(
+            {"sharded_moments",
+             "Muon needs the whole gradient of a matrix; choose adamw, or leave it off"});
     if (precision == "bfloat16" && !devices.empty() && devices[0] == "cpu")
         found.push_back(
             {"precision", "bfloat16 autocast needs a CUDA device; choose float32 on the CPU"});
@@ -281,7 +285,9 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                  "examples and dropout.",
                  0, 9007199254740992.0),
         choice(&O::optimizer, "optimizer", "Optimizer",
-               "Adam, or AdamW with decoupled weight decay.", {"adam", "adamw"}),
+               "Adam, AdamW with decoupled weight decay, or Muon: the matrices of the blocks by "
+               "orthogonalized momentum, everything else by AdamW.",
+               {"adam", "adamw", "muon"}),
         choice(&O::schedule, "schedule", "Schedule",
                "How the learning rate changes during training.", {"constant", "cosine"}),
         integer(&O::warmup_steps, "warmup_steps", "Warm-up steps",
@@ -358,6 +364,14 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
         advanced(real(&O::eps, "eps", "Epsilon",
                       "Added to the denominator of the optimizer for numerical stability.", 0.0,
                       1.0)),
+        advanced(when<O>(
+            [](const O& o) { return o.optimizer == "muon"; },
+            real(&O::momentum, "momentum", "Momentum",
+                 "Decay rate of the running mean of a matrix's gradients (Muon).", 0.0, 0.999999))),
+        advanced(real(&O::ema_decay, "ema_decay", "Average of weights",
+                      "Decay rate of an exponential moving average of the weights, such as 0.999: "
+                      "what is evaluated, captured and saved is the average; 0 means none.",
+                      0.0, 0.9999999)),
         advanced(real(&O::clip_norm, "clip_norm", "Clip norm",
                       "Maximum norm of the gradient; 0 means no clipping.", 0.0, 1e9)),
         advanced(integer(

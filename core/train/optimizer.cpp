@@ -12,6 +12,7 @@
 #include <map>
 #include <numbers>
 
+#include "train/muon.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -21,6 +22,20 @@ constexpr double kClipEpsilon = 1e-6;  // as torch.nn.utils.clip_grad_norm_
 // Numbers in a piece of the parameters that ranks divide among them: 25 MiB of float32.
 constexpr std::int64_t kPiece = std::int64_t{25} << 18;
 
+/// Whether a parameter is in a numbered module, as those of a block are:
+/// "layers.blocks.0.ff.weight".
+bool isOfBlock(const std::string& name) {
+    const auto number = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    for (std::size_t begin = 0; begin < name.size();) {
+        const auto end = std::min(name.find('.', begin), name.size());
+        if (number(std::string_view(name).substr(begin, end - begin))) return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
 }  // namespace
 
 Optimizer::Optimizer(ModelImpl& model, const TrainOptions& options, RankGroup* sharing)
@@ -29,6 +44,9 @@ Optimizer::Optimizer(ModelImpl& model, const TrainOptions& options, RankGroup* s
         if (!entry.aliasOf.empty() || !entry.tensor.requires_grad()) continue;
         m_names.push_back(entry.name);
         m_parameters.push_back(entry.tensor);
+        m_byMuon.push_back(options.optimizer == "muon" && entry.tensor.dim() == 2 &&
+                           isOfBlock(entry.name));
+        if (options.ema_decay > 0) m_others.push_back(entry.tensor.detach().clone());
         m_steps.push_back(torch::zeros(
             {}, torch::TensorOptions().dtype(torch::kFloat).device(entry.tensor.device())));
     }
@@ -39,7 +57,7 @@ void Optimizer::makeParts() {
     if (!m_sharing) {
         for (std::size_t i = 0; i < m_parameters.size(); ++i)
             m_parts.push_back({i, 0, m_parameters[i].numel(), torch::zeros_like(m_parameters[i]),
-                               torch::zeros_like(m_parameters[i])});
+                               m_byMuon[i] ? torch::Tensor() : torch::zeros_like(m_parameters[i])});
         return;
     }
     for (const auto& piece : pieces()) {
@@ -134,15 +152,36 @@ double Optimizer::clipGradNorm() {
     return norm;
 }
 
+namespace {
+
+/// One step of Muon for each matrix, at a rate that is a number or a 0-dimensional tensor.
+template <class Group, class Rate>
+void applyMuon(const Group& g, const Rate& rate, double momentum, const torch::Tensor& failed) {
+    for (std::size_t i = 0; i < g.parameters.size(); ++i) {
+        const auto& weight = g.parameters[i];
+        const auto mean = g.means[i].lerp(g.gradients[i], 1 - momentum);
+        const auto moved =
+            weight * (1 - rate * g.decay) + rate * muonUpdate(g.gradients[i], mean, momentum);
+        const auto take = [&](const torch::Tensor& place, const torch::Tensor& value) {
+            place.copy_(failed.defined() ? torch::where(failed > 0, place, value) : value);
+        };
+        take(g.means[i], mean);
+        take(weight, moved);
+    }
+}
+
+}  // namespace
+
 std::vector<Optimizer::Group> Optimizer::groups() const {
     const auto& o = m_options;
     const bool apart = o.weight_decay > 0 && o.weight_decay_on == "matrices";
     std::vector<Group> all;
-    for (const bool decays : {true, false}) {
+    for (const auto& [byMuon, decays] : {std::pair{true, true}, {false, true}, {false, false}}) {
         Group group;
+        group.byMuon = byMuon;
         group.decay = decays ? o.weight_decay : 0.0;
-        const auto belongs = [&](std::size_t i) {
-            return m_parameters[i].grad().defined() &&
+        const auto belongs = [&, byMuon = byMuon, decays = decays](std::size_t i) {
+            return m_parameters[i].grad().defined() && m_byMuon[i] == byMuon &&
                    (!apart || m_parameters[i].dim() >= 2) == decays;
         };
         for (std::size_t i = 0; i < m_parameters.size(); ++i)
@@ -152,7 +191,7 @@ std::vector<Optimizer::Group> Optimizer::groups() const {
             group.parameters.push_back(ofPart(m_parameters[part.parameter], part));
             group.gradients.push_back(ofPart(m_parameters[part.parameter].grad(), part));
             group.means.push_back(part.mean);
-            group.squares.push_back(part.square);
+            if (!byMuon) group.squares.push_back(part.square);
             group.steps.push_back(m_steps[part.parameter]);
         }
         if (!group.counted.empty()) all.push_back(std::move(group));
@@ -160,27 +199,69 @@ std::vector<Optimizer::Group> Optimizer::groups() const {
     return all;
 }
 
+void Optimizer::apply(const std::variant<double, torch::Tensor>& learningRate,
+                      const torch::Tensor& failed) {
+    const auto& o = m_options;
+    const auto found = failed.defined() ? std::optional(failed) : std::nullopt;
+    for (auto& g : groups()) {
+        if (failed.defined())
+            at::_foreach_add_(g.counted, 1 - failed);
+        else
+            at::_foreach_add_(g.counted, 1);
+        if (g.parameters.empty()) continue;
+        std::visit(
+            [&](const auto& rate) {
+                if (g.byMuon)
+                    applyMuon(g, rate, o.momentum, failed);
+                else if (o.optimizer == "adam")
+                    at::_fused_adam_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
+                                     rate, o.beta1, o.beta2, g.decay, o.eps, false, false, {},
+                                     found);
+                else
+                    at::_fused_adamw_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
+                                      rate, o.beta1, o.beta2, g.decay, o.eps, false, false, {},
+                                      found);
+            },
+            learningRate);
+    }
+}
+
+void Optimizer::average(const torch::Tensor& failed) {
+    if (m_others.empty()) return;
+    const auto& steps = m_steps.front();
+    auto part = 1 - ((steps + 1) / (steps + 10)).clamp_max(m_options.ema_decay);
+    if (failed.defined()) part = part * (1 - failed);
+    for (std::size_t i = 0; i < m_parameters.size(); ++i) m_others[i].lerp_(m_parameters[i], part);
+}
+
+void Optimizer::exchangeWeights() {
+    const torch::NoGradGuard noGrad;
+    for (std::size_t i = 0; i < m_others.size(); ++i) {
+        const auto inModel = m_parameters[i].clone();
+        m_parameters[i].copy_(m_others[i]);
+        m_others[i].copy_(inModel);
+    }
+}
+
+Optimizer::TrainedWeights::~TrainedWeights() {
+    try {
+        m_optimizer.exchangeWeights();
+    } catch (const std::exception&) {  // of a device that has failed, from which nothing is saved
+    }
+}
+
 void Optimizer::step(double learningRate) {
     const torch::NoGradGuard noGrad;
-    const auto& o = m_options;
-    for (auto& g : groups()) {
-        at::_foreach_add_(g.counted, 1);
-        if (g.parameters.empty()) continue;
-        if (o.optimizer == "adamw")
-            at::_fused_adamw_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
-                              learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false);
-        else
-            at::_fused_adam_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
-                             learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false);
-    }
-    if (!m_sharing) return;
-    gatherPieces(
-        [this](const Span& span) {
-            return m_parameters[span.parameter].view(-1).slice(0, span.begin, span.end);
-        },
-        [this](const Span& span, const torch::Tensor& values) {
-            m_parameters[span.parameter].view(-1).slice(0, span.begin, span.end).copy_(values);
-        });
+    apply(learningRate, {});
+    if (m_sharing)
+        gatherPieces(
+            [this](const Span& span) {
+                return m_parameters[span.parameter].view(-1).slice(0, span.begin, span.end);
+            },
+            [this](const Span& span, const torch::Tensor& values) {
+                m_parameters[span.parameter].view(-1).slice(0, span.begin, span.end).copy_(values);
+            });
+    average({});
 }
 
 void Optimizer::step(const torch::Tensor& learningRate, const torch::Tensor& norm,
@@ -194,18 +275,8 @@ void Optimizer::step(const torch::Tensor& learningRate, const torch::Tensor& nor
                                          torch::ones_like(wide));
         at::_foreach_mul_(all, factor.to(torch::kFloat));
     }
-    const auto one = 1 - failed;
-    for (auto& g : groups()) {
-        at::_foreach_add_(g.counted, one);
-        if (o.optimizer == "adamw")
-            at::_fused_adamw_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
-                              learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false, {},
-                              failed);
-        else
-            at::_fused_adam_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
-                             learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false, {},
-                             failed);
-    }
+    apply(learningRate, failed);
+    average(failed);
 }
 
 std::vector<std::pair<std::string, torch::Tensor>> Optimizer::state() const {
@@ -232,41 +303,52 @@ std::vector<std::pair<std::string, torch::Tensor>> Optimizer::state() const {
     }
     std::vector<std::pair<std::string, torch::Tensor>> all;
     for (std::size_t i = 0; i < m_names.size(); ++i) {
-        all.emplace_back("exp_avg/" + m_names[i], means[i]);
-        all.emplace_back("exp_avg_sq/" + m_names[i], squares[i]);
+        all.emplace_back(momentName(i), means[i]);
+        if (!m_byMuon[i]) all.emplace_back("exp_avg_sq/" + m_names[i], squares[i]);
         all.emplace_back("step/" + m_names[i], m_steps[i]);
+        if (!m_others.empty()) all.emplace_back("trained/" + m_names[i], m_others[i]);
     }
     return all;
 }
 
+std::string Optimizer::momentName(std::size_t parameter) const {
+    return (m_byMuon[parameter] ? "momentum/" : "exp_avg/") + m_names[parameter];
+}
+
 void Optimizer::load(const std::vector<std::pair<std::string, torch::Tensor>>& stored) {
     std::map<std::string, torch::Tensor> known(stored.begin(), stored.end());
-    for (std::size_t i = 0; i < m_names.size(); ++i)
-        for (const auto& [kind, shape] : {std::pair{"exp_avg/", m_parameters[i].sizes()},
-                                          {"exp_avg_sq/", m_parameters[i].sizes()},
-                                          {"step/", m_steps[i].sizes()}}) {
-            const auto found = known.find(kind + m_names[i]);
-            if (found == known.end() || found->second.sizes() != shape)
-                throw Error("the optimizer's state '" + (kind + m_names[i]) +
-                            "' is missing or has a different shape");
-        }
+    const auto require = [&](const std::string& name, const torch::Tensor& like) {
+        const auto found = known.find(name);
+        if (found == known.end() || found->second.sizes() != like.sizes())
+            throw Error("the optimizer's state '" + name + "' is missing or has a different shape");
+    };
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        require(momentName(i), m_parameters[i]);
+        if (!m_byMuon[i]) require("exp_avg_sq/" + m_names[i], m_parameters[i]);
+        require("step/" + m_names[i], m_steps[i]);
+        if (!m_others.empty()) require("trained/" + m_names[i], m_parameters[i]);
+    }
     const torch::NoGradGuard noGrad;
     for (auto& part : m_parts) {
-        part.mean.copy_(ofPart(known["exp_avg/" + m_names[part.parameter]].contiguous(), part));
-        part.square.copy_(
-            ofPart(known["exp_avg_sq/" + m_names[part.parameter]].contiguous(), part));
+        const auto& name = m_names[part.parameter];
+        part.mean.copy_(ofPart(known[momentName(part.parameter)].contiguous(), part));
+        if (part.square.defined())
+            part.square.copy_(ofPart(known["exp_avg_sq/" + name].contiguous(), part));
     }
     for (std::size_t i = 0; i < m_names.size(); ++i) m_steps[i].copy_(known["step/" + m_names[i]]);
+    for (std::size_t i = 0; i < m_others.size(); ++i)
+        m_others[i].copy_(known["trained/" + m_names[i]]);
     if (m_sharing) m_stored = stored;
 }
 
 void Optimizer::shareState(RankGroup& ranks) {
     const torch::NoGradGuard noGrad;
     for (auto& steps : m_steps) ranks.takeFromLeader(steps);
+    for (auto& weights : m_others) ranks.takeFromLeader(weights);
     if (!m_sharing) {
         for (auto& part : m_parts) {
             ranks.takeFromLeader(part.mean);
-            ranks.takeFromLeader(part.square);
+            if (part.square.defined()) ranks.takeFromLeader(part.square);
         }
         return;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Adam and AdamW on LibTorch's fused kernels, and the learning-rate schedules.
+// Adam and AdamW on LibTorch's fused kernels, Muon, the average of weights, and the learning-rate
+// schedules.
 #pragma once
 
 #include <torch/types.h>
@@ -7,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "model/model.h"
@@ -16,7 +18,13 @@
 namespace relascope::core {
 
 /// Adam (Kingma and Ba 2015; weight decay coupled, as L2) or AdamW (Loshchilov and Hutter 2019),
-/// one kernel for all parameters.
+/// one kernel for all parameters; or Muon (muon.h) for the matrices of the model's blocks, which
+/// are the parameters of two dimensions in a numbered module, with AdamW for the others.
+///
+/// With `ema_decay` d the model holds the average of the weights wherever this class does not
+/// compute: average = d' average + (1 - d') weights after each step, d' = min(d, (1 + n) / (10 +
+/// n)) after n steps, so that the first weights are soon forgotten. The weights that are trained
+/// are in the model while a TrainedWeights lives.
 ///
 /// With `sharing` each rank keeps a part of the moments, updates the weights of that part, and gets
 /// the other weights from the other ranks (ZeRO 1, Rajbhandari et al. 2020, section 5.1): a rank
@@ -29,6 +37,21 @@ public:
     /// The parameters, in the order of the model.
     const std::vector<torch::Tensor>& parameters() const { return m_parameters; }
     void zeroGradients();
+
+    /// Puts the trained weights in place of their average, if there is one, for gradients and a
+    /// step; the average follows when it ends. Copies, so that recorded work stays valid.
+    class TrainedWeights {
+    public:
+        explicit TrainedWeights(Optimizer& optimizer) : m_optimizer(optimizer) {
+            m_optimizer.exchangeWeights();
+        }
+        ~TrainedWeights();
+        TrainedWeights(const TrainedWeights&) = delete;
+        TrainedWeights& operator=(const TrainedWeights&) = delete;
+
+    private:
+        Optimizer& m_optimizer;
+    };
     /// The norm of all gradients together, before clipping to `clip_norm`.
     double clipGradNorm();
     void step(double learningRate);
@@ -40,8 +63,9 @@ public:
     void step(const torch::Tensor& learningRate, const torch::Tensor& norm,
               const torch::Tensor& failed);
 
-    /// The state for the checkpoint: "exp_avg/NAME", "exp_avg_sq/NAME", "step". Where ranks divide
-    /// the moments, rank 0 gets complete tensors on the CPU, and the others get nothing.
+    /// The state for the checkpoint: "exp_avg/NAME" and "exp_avg_sq/NAME", or "momentum/NAME" of
+    /// Muon, "step/NAME", and "trained/NAME" beside an average. Where ranks divide the moments,
+    /// rank 0 gets complete tensors on the CPU, and the others get nothing.
     std::vector<std::pair<std::string, torch::Tensor>> state() const;
     /// Takes over a stored state. Throws Error naming a tensor that is missing or has another
     /// shape; nothing is changed then.
@@ -55,16 +79,24 @@ private:
     struct Part {
         std::size_t parameter;
         std::int64_t begin, end;
-        torch::Tensor mean, square;
+        torch::Tensor mean, square;  ///< Muon has no square
     };
     /// The parameters that have a gradient, with their gradients and moments, in order.
     struct Group {
         std::vector<torch::Tensor> parameters, gradients, means, squares, steps;
         std::vector<torch::Tensor> counted;  ///< steps, each once, also of weights of other ranks
         double decay = 0.0;
+        bool byMuon = false;
     };
     std::vector<Group> groups() const;
     std::vector<torch::Tensor> gradients() const;
+    /// One step at that rate; does nothing where `failed`, which may be undefined, is 1.
+    void apply(const std::variant<double, torch::Tensor>& learningRate,
+               const torch::Tensor& failed);
+    void average(const torch::Tensor& failed);
+    /// Of the running mean of a parameter's gradients in state().
+    std::string momentName(std::size_t parameter) const;
+    void exchangeWeights();
     void makeParts();
     torch::Tensor ofPart(const torch::Tensor& whole, const Part& part) const;
     /// A range of the numbers of one parameter, within a piece.
@@ -85,6 +117,10 @@ private:
 
     std::vector<std::string> m_names;
     std::vector<torch::Tensor> m_parameters, m_steps;
+    std::vector<bool> m_byMuon;  ///< for each parameter
+    /// The weights that are not in the model: the trained ones, or within TrainedWeights their
+    /// average. Empty without an average.
+    std::vector<torch::Tensor> m_others;
     std::vector<Part> m_parts;
     RankGroup* m_sharing = nullptr;
     std::vector<std::pair<std::string, torch::Tensor>> m_stored;  ///< until shareState()

@@ -138,6 +138,7 @@ void TrainStep::run(const std::vector<Batch>& batches, double rate) {
 
 void TrainStep::runOnHost(const std::vector<Batch>& batches, double rate) {
     auto& optimizer = *m_job.optimizer;
+    const Optimizer::TrainedWeights trained(optimizer);
     optimizer.zeroGradients();
     const auto answers = answersOf(batches, m_ignore);
     const auto all = std::accumulate(answers.begin(), answers.end(), std::int64_t{0});
@@ -174,6 +175,7 @@ void TrainStep::passOnRank(const Batch& whole, const Batch& part, std::int64_t f
 void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
     auto& ranks = *m_job.ranks;
     auto& optimizer = *m_job.optimizer;
+    const Optimizer::TrainedWeights trained(optimizer);
     seedRank(m_job);
     m_buckets->zero();
     const auto answers = answersOf(batches, m_ignore);
@@ -225,6 +227,7 @@ void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
 }
 
 void TrainStep::computeGradients(const std::vector<Batch>& batches) {
+    const Optimizer::TrainedWeights trained(*m_job.optimizer);
     m_job.optimizer->zeroGradients();
     const auto answers = answersOf(batches, m_ignore);
     for (std::size_t i = 0; i < batches.size(); ++i)
@@ -292,6 +295,7 @@ bool TrainStep::runRecorded(const std::vector<Batch>& batches) {
 
 void TrainStep::compute(const StepInputs& inputs) {
     auto& optimizer = *m_job.optimizer;
+    const Optimizer::TrainedWeights trained(optimizer);
     optimizer.zeroGradients();
     const auto& batches = inputs.batches();
     torch::Tensor loss, right;

@@ -6,9 +6,12 @@
 
 #include <torch/types.h>
 #include <torch/utils.h>
+#include <map>
+#include <set>
 
 #include "support/rooms.h"
 #include "support/tiny_run.h"
+#include "train/muon.h"
 
 namespace relascope {
 namespace {
@@ -58,6 +61,91 @@ TEST(Optimizer, FollowsItsFormula) {
             optimizer.step(1e-2);
         }
         EXPECT_LT((parameter.to(torch::kDouble) - w).abs().max().item<double>(), 1e-5);
+    }
+}
+
+// Against torch.optim.Muon of PyTorch 2.15 with adjust_lr_fn "match_rms_adamw", its products in
+// float32 in place of bfloat16.
+TEST(Muon, FollowsPyTorch) {
+    const auto wave = [](double k, const std::vector<std::int64_t>& shape) {
+        return (torch::arange(shape[0] * shape[1], torch::kFloat) * k).sin().view(shape);
+    };
+    const std::vector<std::pair<std::vector<std::int64_t>, std::vector<double>>> cases = {
+        {{2, 3}, {0.019057, 0.560329, 0.928774, 0.853106, 0.328524, -0.341582}},
+        {{4, 2}, {0.022893, 0.542202, 0.966122, 0.849748, 0.302556, -0.333056, -0.91385, -0.98338}}};
+    for (const auto& [shape, expected] : cases) {
+        auto w = wave(0.7, shape), mean = torch::zeros(shape);
+        for (const double k : {1.3, 2.1, 0.4}) {
+            mean = mean.lerp(wave(k, shape), 0.1);
+            w = w * (1 - 0.1 * 0.1) + 0.1 * muonUpdate(wave(k, shape), mean, 0.9);
+        }
+        EXPECT_LT((w.flatten() - torch::tensor(expected)).abs().max().item<double>(), 2e-6);
+    }
+}
+
+// Singular values near 1 whatever those of the matrix are.
+TEST(Muon, Orthogonalizes) {
+    torch::manual_seed(1);
+    for (const auto& [rows, columns] : {std::pair{24, 24}, {48, 16}, {8, 40}}) {
+        const auto found = orthogonalized(torch::randn({rows, columns}) * 1e-3);
+        const auto gram = rows < columns ? found.mm(found.t()) : found.t().mm(found);
+        const auto values = std::get<0>(torch::linalg_eigh(gram)).sqrt();
+        EXPECT_GT(values.min().item<double>(), 0.3);
+        EXPECT_LT(values.max().item<double>(), 1.3);
+    }
+    EXPECT_EQ(orthogonalized(torch::zeros({3, 4})).abs().sum().item<double>(), 0.0);
+}
+
+TEST(Optimizer, GivesMuonTheMatricesOfTheBlocks) {
+    torch::manual_seed(1);
+    auto model = makeModel(tinyOptions().model);
+    TrainOptions o;
+    o.optimizer = "muon", o.weight_decay = 0.1;
+    Optimizer optimizer(*model, o);
+    std::map<std::string, torch::Tensor> before;
+    for (const auto& entry : stateOf(*model)) before[entry.name] = entry.tensor.detach().clone();
+    for (auto& p : trainableParameters(*model)) p.mutable_grad() = torch::randn_like(p);
+    optimizer.step(1e-2);
+    int matrices = 0, others = 0;
+    std::set<std::string> names;
+    for (const auto& [name, tensor] : optimizer.state()) names.insert(name);
+    for (const auto& entry : stateOf(*model)) {
+        if (!entry.aliasOf.empty() || !entry.tensor.requires_grad()) continue;
+        const bool byMuon = names.contains("momentum/" + entry.name);
+        EXPECT_NE(byMuon, names.contains("exp_avg/" + entry.name)) << entry.name;
+        (byMuon ? matrices : others) += 1;
+        if (!byMuon) continue;
+        EXPECT_EQ(entry.tensor.dim(), 2) << entry.name;
+        const auto gradient = entry.tensor.grad();
+        const auto expected = before[entry.name] * (1 - 1e-2 * 0.1) +
+                              1e-2 * muonUpdate(gradient, gradient * (1 - o.momentum), o.momentum);
+        EXPECT_LT((entry.tensor - expected).abs().max().item<double>(), 1e-6) << entry.name;
+    }
+    EXPECT_GT(matrices, 5);
+    EXPECT_GT(others, 5);
+    o.sharded_moments = true;
+    EXPECT_EQ(o.problems().at(0).field, "sharded_moments");
+}
+
+TEST(Optimizer, KeepsAnAverageOfTheWeights) {
+    torch::manual_seed(1);
+    auto model = makeModel(tinyOptions().model);
+    TrainOptions o;
+    o.ema_decay = 0.4;
+    Optimizer optimizer(*model, o);
+    const auto parameter = trainableParameters(*model)[2];
+    auto average = parameter.detach().clone(), trained = average.clone();
+    for (int n = 1; n <= 5; ++n) {
+        {
+            const Optimizer::TrainedWeights scope(optimizer);
+            EXPECT_TRUE(torch::equal(parameter, trained));
+            for (auto& p : trainableParameters(*model)) p.mutable_grad() = torch::randn_like(p);
+            optimizer.step(1e-2);
+            EXPECT_FALSE(torch::equal(parameter, trained));
+            trained = parameter.detach().clone();
+        }
+        average = average + (trained - average) * (1 - std::min(0.4, (1.0 + n) / (10.0 + n)));
+        EXPECT_LT((parameter - average).abs().max().item<double>(), 1e-6) << n;
     }
 }
 

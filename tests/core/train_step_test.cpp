@@ -30,6 +30,9 @@ namespace {
 
 using namespace testing_support;
 
+/// Optimizers, each with the decay of an average of the weights.
+const std::vector<std::pair<std::string, double>> kOptimizers = {{"adam", 0.0}, {"muon", 0.9}};
+
 class TrainStep : public testing::Test {
 protected:
     void SetUp() override {
@@ -83,19 +86,24 @@ protected:
 };
 
 TEST_F(TrainStep, AGraphHasTheBitsOfStepsOneByOne) {
-    const auto eager = train("eager", options());
-    EXPECT_EQ(eager.result.info.state, RunState::Done) << eager.result.info.message;
-    EXPECT_EQ(eager.result.info.step, 18);
-    Trained repeated;
-    {
-        const GraphTableScope graphs(hostGpuGraphs());
-        repeated = train("graph", options());
+    for (const auto& [optimizer, average] : kOptimizers) {
+        auto o = options();
+        o.train.optimizer = optimizer, o.train.ema_decay = average;
+        const auto one = "eager-" + optimizer, other = "graph-" + optimizer;
+        const auto eager = train(one, o);
+        EXPECT_EQ(eager.result.info.state, RunState::Done) << eager.result.info.message;
+        EXPECT_EQ(eager.result.info.step, 18);
+        Trained repeated;
+        {
+            const GraphTableScope graphs(hostGpuGraphs());
+            repeated = train(other, o);
+        }
+        EXPECT_EQ(repeated.result.info.state, RunState::Done) << repeated.result.info.message;
+        EXPECT_EQ(repeated.notes(), eager.notes());
+        EXPECT_EQ(points(other), points(one));
+        EXPECT_EQ(points(other).size(), 18u + 4u);
+        expectSameWeights(other, one);
     }
-    EXPECT_EQ(repeated.result.info.state, RunState::Done) << repeated.result.info.message;
-    EXPECT_EQ(repeated.notes(), eager.notes());
-    EXPECT_EQ(points("graph"), points("eager"));
-    EXPECT_EQ(points("graph").size(), 18u + 4u);
-    expectSameWeights("graph", "eager");
 }
 
 TEST_F(TrainStep, EditsDropTheGraphAndTheirEndRecordsAnother) {
@@ -186,12 +194,17 @@ TEST_F(TrainStep, SeveralBatchesAStepAndAShortLastOne) {
 
 TEST_F(TrainStep, ResumesBitForBit) {
     const GraphTableScope graphs(hostGpuGraphs());
-    train("whole", options());
-    train("parts", options(), stopAfter(8));
-    const auto trained = train("parts", options());
-    EXPECT_EQ(trained.result.info.state, RunState::Done);
-    EXPECT_EQ(points("parts"), points("whole"));
-    expectSameWeights("parts", "whole");
+    for (const auto& [optimizer, average] : kOptimizers) {
+        auto o = options();
+        o.train.optimizer = optimizer, o.train.ema_decay = average;
+        const auto whole = "whole-" + optimizer, parts = "parts-" + optimizer;
+        train(whole, o);
+        train(parts, o, stopAfter(8));
+        const auto trained = train(parts, o);
+        EXPECT_EQ(trained.result.info.state, RunState::Done);
+        EXPECT_EQ(points(parts), points(whole));
+        expectSameWeights(parts, whole);
+    }
 }
 
 TEST_F(TrainStep, ACancelledRunKeepsTheStepsThatWereStarted) {
