@@ -470,6 +470,7 @@ void addFurtherPages(MainWindow& window) {
     auto* checkpoint = new CheckpointPage(c.checkpoint, c.messages);
     window.addPage(PageId::Checkpoint, checkpoint);
     checkpoint->hosts = [&c] { return c.hosts.usable(); };
+    QObject::connect(checkpoint, &CheckpointPage::runChosen, &window.opener(), &Opener::openRun);
     QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
                      [&window] { window.showPage(PageId::Checkpoint); });
     QObject::connect(

@@ -67,6 +67,7 @@ std::vector<Command> commands() {
 void beginComputing(int threads) {
     stopOnSignals();
     core::initDevices(threads);
+    fetchWhatIsLookedAt();
 }
 
 namespace {

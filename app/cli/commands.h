@@ -106,6 +106,9 @@ void beginComputing(int threads);
 void checkpointOption(CLI::App& command, std::string& path, const char* help,
                       const char* name = "path");
 
+/// Lets weights along training that are revisions of the hub be fetched when they are opened.
+void fetchWhatIsLookedAt();
+
 /// Runs `inspect --along` and returns the exit code.
 int inspectAlong(const InspectArguments& arguments, const Call& call);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // fetch: models of the hub, by name, into its cache.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,6 +14,9 @@
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "checkpoint/adapter.h"
+#include "checkpoint/kept_weights.h"
+#include "checkpoint/series.h"
+#include "hub/hub_cache.h"
 #include "hub/hub_fetch.h"
 #include "types/text_piece.h"
 
@@ -20,7 +25,7 @@ namespace {
 
 struct FetchArguments {
     std::string model;
-    bool list = false, cached = false, lines = false, json = false;
+    bool list = false, cached = false, lines = false, revisions = false, json = false;
 };
 
 using Json = nlohmann::ordered_json;
@@ -62,6 +67,87 @@ core::HubModel modelOf(const std::string& text) {
     return core::hubModel(prefixed ? text.substr(std::string(core::kHubPrefix).size()) : text);
 }
 
+/// Steps of a training among the revisions of a model; `size` of each, 0: unknown.
+std::vector<core::SeriesStep> seriesOnHub(const std::string& name,
+                                          const std::vector<core::HubRevision>& revisions,
+                                          std::uint64_t size) {
+    std::vector<std::string> names;
+    std::map<std::string, std::string> commits;
+    for (const auto& one : revisions) names.push_back(one.name), commits[one.name] = one.commit;
+    std::vector<core::SeriesStep> steps;
+    for (const auto& [step, revision] : core::stepsAmong(names))
+        steps.push_back({step, revision, core::kHubPrefix + name + "@" + commits[revision], size});
+    return steps;
+}
+
+/// The run of all revisions that are steps of one training. One of them must be here for it, the
+/// last is fetched where none is; the others when they are looked at.
+std::string fetchedSeries(const std::string& name, bool lines) {
+    const auto stop = stopOnSignals();
+    const auto wanted = [&] { return !stop.stop_requested(); };
+    const auto revisions = core::listHubRevisions(name, wanted);
+    auto steps = seriesOnHub(name, revisions, 0);
+    if (steps.empty()) {
+        std::string all;
+        for (const auto& one : revisions) all += (all.empty() ? "" : ", ") + one.name;
+        throw Error(name +
+                    " has no two revisions that are steps of one training, such as chck_1M "
+                    "and chck_10M; it has " +
+                    all.substr(0, 300));
+    }
+    const auto opened = std::find_if(steps.rbegin(), steps.rend(),
+                                     [](const auto& step) { return !core::placeOf(step).empty(); });
+    const auto& first = opened == steps.rend() ? steps.back() : *opened;
+    const auto model = modelOf(first.checkpoint);
+    const auto size = static_cast<std::uint64_t>(core::listHubModel(model, wanted).bytes());
+    if (opened == steps.rend()) {
+        std::cerr << first.name << " is fetched now, " << megabytes(std::int64_t(size))
+                  << "; the other " << steps.size() - 1
+                  << " steps, about as large, when they are looked at\n";
+        fetched(model, lines);
+    }
+    for (auto& step : steps) step.bytes = size;
+    const auto folder = core::hubSeriesFolder(name);
+    core::makeSeries(folder, name, steps, first.checkpoint);
+    return folder;
+}
+
+int printRevisions(const std::string& name, bool json) {
+    const auto stop = stopOnSignals();
+    const auto wanted = [&] { return !stop.stop_requested(); };
+    const auto revisions = core::listHubRevisions(name, wanted);
+    const auto steps = seriesOnHub(name, revisions, 0);
+    Json all = Json::array();
+    const auto add = [&](const std::string& revision, const std::string& commit, std::int64_t step,
+                         bool here) {
+        if (json)
+            all.push_back({{"revision", revision},
+                           {"commit", commit},
+                           {"step", step < 0 ? Json() : Json(step)},
+                           {"cached", here}});
+        else
+            print("%-24s %.12s  %14s  %s\n", plainName(revision).c_str(), commit.c_str(),
+                  step < 0 ? "" : ("step " + std::to_string(step)).c_str(), here ? "cached" : "");
+    };
+    const auto commitOf = [&](const std::string& revision) {
+        return std::find_if(revisions.begin(), revisions.end(),
+                            [&](const auto& one) { return one.name == revision; })
+            ->commit;
+    };
+    for (const auto& one : revisions)
+        if (std::none_of(steps.begin(), steps.end(),
+                         [&](const auto& step) { return step.name == one.name; }))
+            add(one.name, one.commit, -1, core::findCachedModel({name, one.commit}).has_value());
+    for (const auto& step : steps)
+        add(step.name, commitOf(step.name), step.step, !core::placeOf(step).empty());
+    if (json)
+        std::cout << all.dump(2) << "\n";
+    else if (!steps.empty())
+        print("%zu of them are steps of one training: open hub:%s@*\n", steps.size(),
+              plainName(name).c_str());
+    return 0;
+}
+
 int printCache(bool json) {
     Json all = Json::array();
     for (const auto& model : core::cachedModels()) {
@@ -79,6 +165,7 @@ int fetch(const FetchArguments& a, const Call&) {
     if (a.cached) return printCache(a.json);
     if (a.model.empty()) throw OptionError("model", "give ORG/NAME, or --cached for the cache");
     const auto model = modelOf(a.model);
+    if (a.revisions) return printRevisions(model.name, a.json);
     if (a.list) {
         const auto stop = stopOnSignals();
         const auto listing = core::listHubModel(model, [&] { return !stop.stop_requested(); });
@@ -97,7 +184,8 @@ int fetch(const FetchArguments& a, const Call&) {
                   listing.commit.c_str());
         return 0;
     }
-    const auto path = fetched(model, a.lines);
+    const auto path = model.revision == core::kAllRevisions ? fetchedSeries(model.name, a.lines)
+                                                            : fetched(model, a.lines);
     if (a.json || a.lines)
         std::cout << Json{{"model", model.text()}, {"path", path}}.dump(a.lines ? -1 : 2) << "\n";
     else
@@ -106,9 +194,13 @@ int fetch(const FetchArguments& a, const Call&) {
 }
 
 void fetchOptions(CLI::App& command, FetchArguments& a) {
-    command.add_option("model", a.model, "ORG/NAME, or ORG/NAME@REVISION");
+    command.add_option("model", a.model,
+                       "ORG/NAME, ORG/NAME@REVISION, or ORG/NAME@* for a run of all revisions that "
+                       "are steps of one training");
     command.add_flag("--list", a.list, "print the files and their sizes; fetch nothing");
     command.add_flag("--lines", a.lines, "print progress and result as lines of JSON");
+    command.add_flag("--revisions", a.revisions,
+                     "print branches and tags, with the steps that they are; fetch nothing");
     command.add_flag("--cached", a.cached, "print the models of the cache; fetch nothing");
 }
 
@@ -126,10 +218,25 @@ void checkpointOption(CLI::App& command, std::string& path, const char* help, co
         };
         if (!path.starts_with(core::kHubPrefix)) return withAdapter();
         const auto model = modelOf(path);
+        if (model.revision == core::kAllRevisions) {
+            path = *fetches ? fetchedSeries(model.name, false) : core::hubPath(path);
+            return;
+        }
         path = *fetches && !core::findCachedModel(model) ? fetched(model) : core::hubPath(path);
         std::cerr << model.name << ", commit " << std::filesystem::path(path).filename().string()
                   << "\n";
         withAdapter();
+    });
+}
+
+void fetchWhatIsLookedAt() {
+    core::setModelFetcher([](const std::string& model, const std::stop_token& stop,
+                             const std::function<bool(double)>& progress) {
+        return core::fetchHubModel(core::hubModel(model), [&](const core::HubProgress& p) {
+            const double all = static_cast<double>(std::max<std::int64_t>(1, p.total));
+            return !stop.stop_requested() &&
+                   (!progress || progress(static_cast<double>(p.done) / all));
+        });
     });
 }
 

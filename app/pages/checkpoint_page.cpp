@@ -233,7 +233,11 @@ void CheckpointPage::openOn(const QString& host) {
 }
 void CheckpointPage::openFromHub() {
     HubDialog dialog(m_c.hub(), window());
-    if (dialog.exec() == QDialog::Accepted) m_c.open(dialog.path());
+    if (dialog.exec() != QDialog::Accepted) return;
+    if (core::isRunFolder(dialog.path().toStdString()))
+        Q_EMIT runChosen(dialog.path());  // all revisions of a model
+    else
+        m_c.open(dialog.path());
 }
 void CheckpointPage::chooseTokenizer() {
     if (const QString path = askTokenizer(); !path.isEmpty()) m_c.chooseTokenizer(path);

@@ -73,6 +73,10 @@ public:
     /// The machines whose checkpoints can be opened.
     std::function<QStringList()> hosts = [] { return QStringList(); };
 
+Q_SIGNALS:
+    /// What was fetched from the hub is a run.
+    void runChosen(const QString& path);
+
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;

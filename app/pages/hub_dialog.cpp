@@ -46,7 +46,8 @@ HubDialog::HubDialog(HubModels& models, QWidget* parent)
       m_open(new QPushButton(this)) {
     setWindowTitle(QStringLiteral("Open from hub"));
     resize(680, 460);
-    m_name->setPlaceholderText(QStringLiteral("ORG/NAME or ORG/NAME@REVISION"));
+    m_name->setPlaceholderText(
+        QStringLiteral("ORG/NAME, ORG/NAME@REVISION, or ORG/NAME@* for all of them"));
     m_name->setAccessibleName(QStringLiteral("Model"));
     m_name->setFont(widgets::monoFont(12));
     m_name->setClearButtonEnabled(true);
@@ -150,7 +151,10 @@ void HubDialog::judge() {
     if (!m_models.task().busy())
         m_note->setText(!problem.isEmpty() ? problem
                         : cached           ? QString()
-                                 : QStringLiteral("It is fetched into the cache of the hub"));
+                        : name.endsWith(u"@*")
+                            ? QStringLiteral("Its revisions become the steps of one run; one is "
+                                             "fetched now, others when they are looked at")
+                            : QStringLiteral("It is fetched into the cache of the hub"));
 }
 
 void HubDialog::confirm() {

@@ -172,7 +172,7 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
                             const std::function<void(const AlongTraining&)>& partial) {
     auto steps = options.steps;
     if (steps.empty())
-        for (const auto& kept : KeptWeights(run).steps()) steps.push_back(kept.step);
+        for (const auto& kept : KeptWeights(run).stepsHere()) steps.push_back(kept.step);
     if (steps.empty())
         throw Error(run + " kept no weights along its training; train with train.keep_mib above 0");
     std::sort(steps.begin(), steps.end());

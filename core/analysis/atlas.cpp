@@ -493,8 +493,10 @@ private:
     }
 
     bool hasFirst() const {
-        return !m_subject.run.empty() && m_model.step() > 0 &&
-               KeptWeights(m_subject.run).find(0) != nullptr;
+        if (m_subject.run.empty() || m_model.step() <= 0) return false;
+        const KeptWeights kept(m_subject.run);
+        const auto* first = kept.find(0);
+        return first && first->here;
     }
 
     void compareFirst() {
@@ -543,7 +545,7 @@ private:
     void follow() {
         label();
         std::vector<KeptStep> steps;
-        if (!m_subject.run.empty()) steps = KeptWeights(m_subject.run).steps();
+        if (!m_subject.run.empty()) steps = KeptWeights(m_subject.run).stepsHere();
         if (steps.empty()) {
             m_atlas.remark += std::string(m_atlas.remark.empty() ? "" : " ") +
                               "There are no weights along training: the run kept none.";

@@ -17,6 +17,7 @@
 #include "checkpoint/family_form.h"
 #include "checkpoint/kept_file.h"
 #include "checkpoint/kept_weights.h"
+#include "checkpoint/series.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
 #include "data/continue_text.h"
@@ -116,7 +117,9 @@ TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& 
     if (!isRun) return checkpointTokenizer(path, knownVocabulary(run.model));
     if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
     const auto file = std::filesystem::path(path) / "tokenizer.json";
-    return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
+    if (std::filesystem::exists(file)) return openTokenizer(file.string());
+    return isSeries(path) ? checkpointTokenizer(familyFolder(path), knownVocabulary(run.model))
+                          : nullptr;
 }
 
 // Throws where the weights of a family take more memory than there is.
@@ -144,17 +147,21 @@ std::int64_t newestStep(const std::string& run) {
     return steps.empty() ? -1 : steps.back();
 }
 
-// The kept weights of exactly the step that `checkpoint` is, if there is no checkpoint of it.
+// The kept weights of exactly the step that `checkpoint` is, if there is no checkpoint of it; of a
+// run without checkpoints also the last of those that are here.
 std::unique_ptr<CheckpointSource> openKept(const std::string& run, const std::string& checkpoint,
-                                           std::int64_t& step) {
+                                           std::int64_t& step, const std::stop_token& stop,
+                                           const ProgressCallback& progress) {
     std::int64_t wanted = -1;
     const char* end = checkpoint.data() + checkpoint.size();
     const auto [rest, error] = std::from_chars(checkpoint.data(), end, wanted);
-    if (error != std::errc() || rest != end || hasCheckpoint(run, wanted)) return nullptr;
+    const bool isNumber = error == std::errc() && rest == end;
+    if (isNumber ? hasCheckpoint(run, wanted) : newestStep(run) >= 0) return nullptr;
     const KeptWeights kept(run);
+    if (const auto here = kept.stepsHere(); !isNumber && !here.empty()) wanted = here.back().step;
     if (!kept.find(wanted)) return nullptr;
     step = wanted;
-    return kept.load(step);
+    return kept.load(step, stop, progress);
 }
 
 }  // namespace
@@ -205,7 +212,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         p.newest = newestStep(path);
         p.run = readRunOptions(path);
         p.options = p.run.model;
-        source = openKept(path, checkpoint, p.step);
+        source = openKept(path, checkpoint, p.step, stop, progress);
         if (source) {
             p.training = editsAfterStep(path, p.step);
         } else {

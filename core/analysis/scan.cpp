@@ -314,7 +314,7 @@ private:
         m_scan.untrained = m_options.untrained;
         while (m_scan.untrained > 4 && seconds(m_scan.untrained) > 0.25 * time) --m_scan.untrained;
         if (m_subject.run.empty()) return;
-        const auto steps = static_cast<double>(KeptWeights(m_subject.run).steps().size());
+        const auto steps = static_cast<double>(KeptWeights(m_subject.run).stepsHere().size());
         m_scan.along =
             steps > 2.0 &&
             steps * (0.05 + fresh + f * static_cast<double>(m_scan.otherExamples)) < 0.5 * time;

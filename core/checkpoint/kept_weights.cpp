@@ -7,9 +7,12 @@
 #include <optional>
 
 #include "checkpoint/kept_weights.h"
+#include "checkpoint/series.h"
 #include "checkpoint/source.h"
 #include "files/atomic_file.h"
+#include "files/crc32.h"
 #include "files/memory.h"
+#include "hub/hub_cache.h"
 
 namespace relascope::core {
 namespace {
@@ -261,6 +264,11 @@ private:
     mutable std::optional<WeightValues> m_values;
 };
 
+ModelFetcher& modelFetcher() {
+    static ModelFetcher fetcher;
+    return fetcher;
+}
+
 }  // namespace
 
 std::string keptFolder(const std::string& run) {
@@ -292,9 +300,11 @@ WeightValues readKeptValues(const std::string& folder, std::int64_t step, std::s
 KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
     std::error_code error;
     std::vector<std::int64_t> found;
-    for (const auto& entry : fs::directory_iterator(m_folder, error))
-        if (const auto step = keptFileStep(entry.path().filename().string()); step >= 0)
-            found.push_back(step);
+    for (const auto& entry : fs::directory_iterator(m_folder, error)) {
+        const auto name = entry.path().filename().string();
+        if (const auto step = keptFileStep(name); step >= 0) found.push_back(step);
+        if (const auto step = seriesFileStep(name); step >= 0) addElsewhere(step);
+    }
     if (error && error != std::errc::no_such_file_or_directory)
         m_problems.push_back(m_folder + ": could not be listed: " + error.message());
     std::sort(found.begin(), found.end());
@@ -307,6 +317,8 @@ KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
             if (fs::exists(keptFilePath(m_folder, step), error))
                 m_problems.emplace_back(problem.what());
         }
+    std::sort(m_steps.begin(), m_steps.end(),
+              [](const KeptStep& a, const KeptStep& b) { return a.step < b.step; });
     // Without its base a difference is of no use.
     for (std::size_t i = 0; i < m_steps.size();) {
         const auto base = m_steps[i].base;
@@ -319,6 +331,28 @@ KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
                              ", which are not there");
         m_steps.erase(m_steps.begin() + static_cast<std::ptrdiff_t>(i));
     }
+}
+
+void KeptWeights::addElsewhere(std::int64_t step) {
+    try {
+        const auto found = readSeriesStep(m_folder, step);
+        const auto text = found.name + "\n" + found.checkpoint;
+        std::error_code ignored;
+        const auto place = placeOf(found);
+        m_steps.push_back(
+            {step, KeptForm::Elsewhere, found.bytes, -1, isMarkedStep(m_folder, step),
+             crc32Of(0, reinterpret_cast<const std::uint8_t*>(text.data()), text.size()),
+             found.checkpoint, found.name, !place.empty() && fs::exists(place, ignored)});
+    } catch (const Error& problem) {
+        m_problems.emplace_back(problem.what());
+    }
+}
+
+std::vector<KeptStep> KeptWeights::stepsHere() const {
+    std::vector<KeptStep> here;
+    std::copy_if(m_steps.begin(), m_steps.end(), std::back_inserter(here),
+                 [](const KeptStep& step) { return step.here; });
+    return here;
 }
 
 const KeptStep* KeptWeights::find(std::int64_t step) const& {
@@ -334,8 +368,25 @@ const KeptStep* KeptWeights::nearest(std::int64_t step) const& {
     return best;
 }
 
-std::unique_ptr<CheckpointSource> KeptWeights::load(std::int64_t step) const {
-    return std::make_unique<KeptSource>(m_folder, step);
+std::unique_ptr<CheckpointSource> KeptWeights::load(
+    std::int64_t step, const std::stop_token& stop,
+    const std::function<bool(double)>& progress) const {
+    const auto* kept = find(step);
+    if (!kept || kept->form != KeptForm::Elsewhere)
+        return std::make_unique<KeptSource>(m_folder, step);
+    auto place = placeOf({step, kept->name, kept->checkpoint, kept->bytes});
+    if (place.empty()) {
+        const auto model = kept->checkpoint.substr(std::string_view(kHubPrefix).size());
+        if (!modelFetcher())
+            throw Error(kept->name + " is not on this machine; 'relascope-cli fetch " + model +
+                        "' fetches it");
+        place = modelFetcher()(model, stop, progress);
+    }
+    return CheckpointSource::open(place);
+}
+
+void setModelFetcher(ModelFetcher fetcher) {
+    modelFetcher() = std::move(fetcher);
 }
 
 }  // namespace relascope::core

@@ -19,10 +19,13 @@ namespace relascope::core {
 struct KeptStep {
     std::int64_t step = 0;
     KeptForm form = KeptForm::Float32;
-    std::uint64_t bytes = 0;     ///< size of its file
-    std::int64_t base = -1;      ///< the step that it is the difference to; -1: none
-    bool marked = false;         ///< never dropped for another one
-    std::uint32_t checksum = 0;  ///< checksum of its values, from the header
+    std::uint64_t bytes = 0;      ///< size of its file
+    std::int64_t base = -1;       ///< the step that it is the difference to; -1: none
+    bool marked = false;          ///< never dropped for another one
+    std::uint32_t checksum = 0;   ///< checksum of its values, from the header
+    std::string checkpoint = {};  ///< of KeptForm::Elsewhere: a path, or "hub:ORG/NAME@COMMIT"
+    std::string name = {};        ///< of KeptForm::Elsewhere: "chck_10M"
+    bool here = true;             ///< false: load() fetches it first
 };
 
 /// The kept steps of a run, as its folder had them when this was made. The run may be training: a
@@ -42,15 +45,31 @@ public:
     /// The nearest, the earlier of two; nullptr if there are none.
     const KeptStep* nearest(std::int64_t step) const&;
 
+    /// The steps whose weights are on this machine; those that are not are fetched only where one
+    /// of them is asked for.
+    std::vector<KeptStep> stepsHere() const;
     /// The weights of a step, in float32 and under their names, for loadWeights() (tensor_io.h).
-    /// Headers are checked here, values when the first one is read. Throws FileError.
-    std::unique_ptr<CheckpointSource> load(std::int64_t step) const;
+    /// Headers are checked here, values when the first one is read. Throws FileError; where it is
+    /// fetched, as ModelFetcher.
+    std::unique_ptr<CheckpointSource> load(std::int64_t step, const std::stop_token& stop = {},
+                                           const std::function<bool(double)>& progress = {}) const;
 
 private:
+    void addElsewhere(std::int64_t step);
+
     std::string m_folder;
     std::vector<KeptStep> m_steps;
     std::vector<std::string> m_problems;
 };
+
+/// Fetches "ORG/NAME@COMMIT" from the hub and returns its folder; `progress` gets the fraction done
+/// and returns false to cancel. Throws Error with a sentence that names the model, Cancelled. The
+/// parts that fetch need a network library, so a program that has them sets this at its start;
+/// without it, load() says how to fetch.
+using ModelFetcher =
+    std::function<std::string(const std::string& model, const std::stop_token& stop,
+                              const std::function<bool(double)>& progress)>;
+void setModelFetcher(ModelFetcher fetcher);
 
 /// The folder of a run's kept weights: "RUN/weights".
 std::string keptFolder(const std::string& run);

@@ -217,9 +217,23 @@ std::string hubNameOf(const std::string& path) {
     return {};
 }
 
+std::string hubSeriesFolder(const std::string& name) {
+    auto cache = hubPlace({"XDG_CACHE_HOME"});
+    if (cache.empty()) cache = homeFolder("the cache of Relascope", "XDG_CACHE_HOME") + "/.cache";
+    return cache + "/relascope/series/" + replaced(name, "/", "--");
+}
+
 std::string hubPath(const std::string& text) {
     if (!text.starts_with(kHubPrefix)) return text;
     const auto model = hubModel(text.substr(std::string_view(kHubPrefix).size()));
+    if (model.revision == kAllRevisions) {
+        auto folder = hubSeriesFolder(model.name);
+        std::error_code ignored;
+        if (fs::exists(folder + "/run.json", ignored)) return folder;
+        throw Error("the revisions of " + model.name +
+                    " are not known here; ask the hub for them with: relascope-cli fetch '" +
+                    model.text() + "'");
+    }
     if (const auto found = findCachedModel(model)) return found->path;
     throw Error(model.text() + " is not in the cache of the hub (" + hubCacheFolder() +
                 "); fetch it with: relascope-cli fetch " + model.text());

@@ -18,10 +18,13 @@ namespace relascope::core {
 /// Begins the name of a model where a command takes a path: "hub:ORG/NAME@REVISION".
 inline constexpr const char* kHubPrefix = "hub:";
 
+/// The revision that stands for all that are steps of one training (checkpoint/series.h).
+inline constexpr const char* kAllRevisions = "*";
+
 /// A model of the hub.
 struct HubModel {
     std::string name;               ///< "ORG/NAME", or "NAME"
-    std::string revision = "main";  ///< a branch, a tag or a commit
+    std::string revision = "main";  ///< a branch, a tag or a commit; kAllRevisions
     /// The model as text: "ORG/NAME", with "@REVISION" unless that is main.
     std::string text() const { return revision == "main" ? name : name + "@" + revision; }
     bool operator==(const HubModel&) const = default;
@@ -59,8 +62,13 @@ std::optional<CachedModel> findCachedModel(const HubModel& model);
 /// The name "ORG/NAME" for a snapshot of a cache, or a file in it; else empty.
 std::string hubNameOf(const std::string& path);
 
+/// The run of all revisions of a model (checkpoint/series.h), whether it is there or not, in the
+/// cache of Relascope: $XDG_CACHE_HOME/relascope/series/ORG--NAME.
+std::string hubSeriesFolder(const std::string& name);
+
 /// The path that a text stands for: "hub:ORG/NAME" is the folder of its snapshot in the cache,
-/// anything else is returned as it is. Throws Error with how to fetch a model that is not there.
+/// "hub:ORG/NAME@*" the run of its revisions, anything else is returned as it is. Throws Error with
+/// how to fetch a model that is not there.
 std::string hubPath(const std::string& text);
 
 }  // namespace relascope::core

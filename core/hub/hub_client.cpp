@@ -115,8 +115,7 @@ std::pair<std::string, std::vector<std::string>> Hub::revision() {
         for (const auto& file : json.at("siblings"))
             names.push_back(file.at("rfilename").get<std::string>());
     } catch (const Json::exception&) {
-        throw Error("What the hub says of " + m_model.text() +
-                    " cannot be read; is HF_ENDPOINT the address of a hub?");
+        throw unreadable();
     }
     if (!isPlainName(commit))
         throw invalidAnswer("a commit is named '" + commit.substr(0, 80) + "'");
@@ -124,6 +123,34 @@ std::pair<std::string, std::vector<std::string>> Hub::revision() {
         if (!isHubFileName(name))
             throw invalidAnswer("a file is named '" + name.substr(0, 80) + "'");
     return {commit, names};
+}
+
+std::vector<HubRevision> Hub::revisions() {
+    const auto [answer, text] =
+        textAt(m_endpoint + "/api/models/" + escaped(m_model.name, true) + "/refs");
+    const Json json = Json::parse(text, nullptr, false);
+    std::vector<HubRevision> all;
+    try {
+        for (const char* kind : {"branches", "tags"})
+            for (const auto& one : json.at(kind))
+                all.push_back(
+                    {one.at("name").get<std::string>(), one.at("targetCommit").get<std::string>()});
+    } catch (const Json::exception&) {
+        throw unreadable();
+    }
+    for (const auto& one : all) {
+        if (!isHubFileName(one.name))
+            throw invalidAnswer("a revision is named '" + one.name.substr(0, 80) + "'");
+        if (!isPlainName(one.commit))
+            throw invalidAnswer("the commit of " + one.name + " is '" + one.commit.substr(0, 80) +
+                                "'");
+    }
+    return all;
+}
+
+Error Hub::unreadable() const {
+    return Error("What the hub says of " + m_model.text() +
+                 " cannot be read; is HF_ENDPOINT the address of a hub?");
 }
 
 HubFile Hub::file(const std::string& commit, const std::string& name) {

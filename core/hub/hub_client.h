@@ -28,6 +28,8 @@ public:
     Hub(HubModel model, std::function<bool()> wanted);
     /// The commit of the revision, and the names of all files.
     std::pair<std::string, std::vector<std::string>> revision();
+    /// The branches and tags of the model.
+    std::vector<HubRevision> revisions();
     /// Size, ETag and address of a file, before it is fetched.
     HubFile file(const std::string& commit, const std::string& name);
     std::string text(const HubFile& file);
@@ -38,6 +40,7 @@ public:
     ConnectionLost lost(const ConnectionLost& error) const;
     void pause(std::chrono::milliseconds time) const;
     Error invalidAnswer(const std::string& what) const;
+    Error unreadable() const;
 
 private:
     /// The token goes to the hub alone.

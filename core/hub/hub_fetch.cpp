@@ -58,6 +58,25 @@ std::set<std::string> shardsOf(const std::string& index, const Hub& hub) {
     return names;
 }
 
+/// Where the weights of a model may be, if not at a commit: "; it has the revisions chck_1M, ...".
+std::string otherRevisions(const std::string& commit, Hub& hub) {
+    constexpr std::size_t most = 4;
+    std::vector<std::string> names;
+    try {
+        for (const auto& one : hub.revisions())
+            if (one.commit != commit) names.push_back(one.name);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error&) {  // an old hub; the sentence stands without them
+    }
+    if (names.empty()) return {};
+    std::string text = "; it has the revisions ";
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+        text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text + ", which are opened as ORG/NAME@REVISION, or together as ORG/NAME@*";
+}
+
 /// The files of a model that this program reads.
 std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
                                       const std::string& commit, Hub& hub) {
@@ -86,7 +105,8 @@ std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
     if (names.size() == before)
         throw hub.invalidAnswer(
             "none of its files are weights that this program reads (model.safetensors or "
-            "pytorch_model.bin, or shards with their index)");
+            "pytorch_model.bin, or shards with their index)" +
+            otherRevisions(commit, hub));
     return names;
 }
 
@@ -297,6 +317,13 @@ HubListing listHubModel(const HubModel& model, const std::function<bool()>& want
     for (const auto& name : namesToFetch(all, commit, hub))
         listing.files.push_back(hub.file(commit, name));
     return listing;
+}
+
+std::vector<HubRevision> listHubRevisions(const std::string& model,
+                                          const std::function<bool()>& wanted) {
+    const HubModel named{model};
+    requireOnline(named);
+    return Hub(named, wanted).revisions();
 }
 
 std::string fetchHubModel(const HubModel& model,

@@ -36,6 +36,15 @@ struct HubProgress {
 /// sentence that names the model and the way out, Cancelled.
 HubListing listHubModel(const HubModel& model, const std::function<bool()>& wanted);
 
+/// A branch or a tag.
+struct HubRevision {
+    std::string name;    ///< "chck_10M"
+    std::string commit;  ///< what it names now
+};
+/// The revisions of a model, branches first, in the order of the hub. Throws as listHubModel().
+std::vector<HubRevision> listHubRevisions(const std::string& model,
+                                          const std::function<bool()>& wanted);
+
 /// Fetches missing files and returns the folder of the snapshot. `progress` is called from any
 /// thread, one at a time; false cancels. An incomplete file stays as blobs/ETAG.incomplete, and the
 /// next call continues from there. Throws as listHubModel(); DiskFull, FileError.

@@ -28,6 +28,8 @@ const char* keptFormName(KeptForm form) {
             return "bfloat16";
         case KeptForm::Xor:
             return "xor";
+        case KeptForm::Elsewhere:
+            return "checkpoint";
     }
     return "float32";
 }

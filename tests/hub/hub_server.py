@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A hub of models on this machine, for tests: hub_server.py FOLDER
 
-FOLDER/ORG/NAME/ holds the files of a model. Prints its address and serves until its input ends. Weights have the SHA-256 of
+FOLDER/ORG/NAME/ holds the files of a model, FOLDER/ORG/NAME@REVISION/ those of a branch. Prints its address and serves until its input ends. Weights have the SHA-256 of
 their bytes as ETag and lie at another address of the same server, as on the public hub; other files have the SHA-1 of Git.
 FOLDER/behave.json, read at every request, makes it misbehave:
   fail N: the next N requests are answered with 503       cut N: a body ends after N bytes, without a word
   whole N: ranges are not understood, and a body comes in pieces of N bytes
   slow N: bytes a second                                   token T: models of the ORG "gated" ask for it
-  lie: longer, shorter, hash, headers, loop, file, names, json, etag
+  gone R: the revision R is listed and not there
+  lie: longer, shorter, hash, headers, loop, file, names, json, etag, refs
 FOLDER/requests.log gets a line for each request: method, path, Range and Authorization.
 """
 import hashlib, json, os, sys, threading, time, urllib.parse
@@ -95,9 +96,19 @@ class Hub(BaseHTTPRequestHandler):
             return self.refuse(404 if authorization else 401, "RepoNotFound")
         if repo.startswith("gated/") and authorization != "Bearer " + b.get("token", "secret"):
             return self.refuse(403 if authorization else 401, "GatedRepo")
-        sha = commit(top)
-        if rest[1] not in ("main", sha):
+        tops = {"main": top}
+        for other in sorted(os.listdir(os.path.dirname(top))):
+            if other.startswith(os.path.basename(top) + "@"):
+                tops[other.split("@", 1)[1]] = os.path.join(os.path.dirname(top), other)
+        if api and rest == ["refs"]:
+            branches = [{"name": name, "targetCommit": "../../escaped" if lie == "refs" else commit(at)} for name, at in tops.items()]
+            return self.answer(200, [], json.dumps({"branches": branches, "tags": []}).encode())
+        tops.update({commit(at): at for name, at in list(tops.items()) if name != b.get("gone")})
+        tops.pop(b.get("gone"), None)
+        if rest[1] not in tops:
             return self.refuse(404, "RevisionNotFound")
+        top = tops[rest[1]]
+        sha, repo = commit(top), os.path.relpath(top, folder)
         if api:
             names = files(top) + (["../../escaped"] if lie == "names" else [])
             body = json.dumps({"sha": sha, "siblings": [{"rfilename": n} for n in names]}).encode()

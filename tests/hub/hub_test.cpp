@@ -420,6 +420,86 @@ TEST_F(HubTest, CommandsTakeModelsByName) {
     EXPECT_TRUE(core::readTextFile(home / "out").starts_with("org/vidat "));
 }
 
+// A training whose checkpoints are branches opens as one run; each is fetched when it is looked at.
+TEST_F(HubTest, RevisionsAreTheStepsOfOneRun) {
+    setenv("XDG_CACHE_HOME", (home / "cache").c_str(), 1);
+    const std::string golden = RELASCOPE_FIXTURES "/golden/public/gpt2_tied/";
+    const auto weights = core::readTextFile(golden + "model.safetensors");
+    for (const auto& [revision, last] :
+         {std::pair{"chck_1M", '\1'}, {"chck_10M", '\2'}, {"chck_2M", '\3'}}) {
+        const auto repo = std::string("org/series@") + revision;
+        write(repo, "config.json", core::readTextFile(golden + "config.json"));
+        auto other = weights;
+        other[other.size() - 3] = last;  // within the last number
+        write(repo, "model.safetensors", other);
+    }
+    write("org/series", "README.md", "# Only revisions");
+    const auto run = [&](const std::string& arguments) {
+        const std::string command = RELASCOPE_BIN "/relascope-cli " + arguments + " > " +
+                                    shellWord(home / "out") + " 2> " + shellWord(home / "said");
+        const int status = std::system(command.c_str());
+        return std::pair(WEXITSTATUS(status), core::readTextFile(home / "said"));
+    };
+    const auto bodies = [&](const std::string& revision) {
+        const auto log = requests();
+        std::size_t count = 0;
+        const auto wanted = "GET /elsewhere/org/series%40" + revision;
+        const auto plain = "GET /elsewhere/org/series@" + revision;
+        for (const auto& word : {wanted, plain})
+            for (std::size_t at = 0; (at = log.find(word, at)) != std::string::npos; ++at) ++count;
+        return count;
+    };
+    EXPECT_NE(fetch("org/series")
+                  .find("it has the revisions chck_10M, chck_1M, chck_2M, which are "
+                        "opened as ORG/NAME@REVISION, or together as ORG/NAME@*"),
+              std::string::npos);
+    EXPECT_NE(run("info 'hub:org/series@*'").second.find("relascope-cli fetch 'org/series@*'"),
+              std::string::npos);
+    ASSERT_EQ(run("fetch org/series --revisions --json").first, 0);
+    const auto listed = core::readTextFile(home / "out");
+    EXPECT_NE(listed.find("\"step\": 10000000"), std::string::npos) << listed;
+    EXPECT_EQ(bodies("chck"), 0u);
+
+    const auto [made, said] = run("fetch 'org/series@*'");
+    ASSERT_EQ(made, 0) << said;
+    EXPECT_NE(said.find("chck_10M is fetched now"), std::string::npos) << said;
+    EXPECT_NE(said.find("the other 2 steps"), std::string::npos) << said;
+    EXPECT_EQ(bodies("chck_10M"), 1u);
+    EXPECT_EQ(bodies("chck_1M") + bodies("chck_2M"), 0u);
+    ASSERT_EQ(run("info 'hub:org/series@*' --json").first, 0);
+    const auto info = core::readTextFile(home / "out");
+    EXPECT_NE(info.find("\"step\": 2000000"), std::string::npos) << info;
+
+    const std::string ids = "--text '1 2 3' --kind attention-sa --json";
+    const auto [last, lastSaid] = run("inspect 'hub:org/series@*' " + ids);
+    ASSERT_EQ(last, 0) << lastSaid;
+    EXPECT_NE(core::readTextFile(home / "out").find("10000000"), std::string::npos);
+    const auto along = "inspect 'hub:org/series@*' --along --source 1 --to 0 " + ids;
+    const auto [few, fewSaid] = run(along);
+    EXPECT_EQ(few, 0) << fewSaid;
+    EXPECT_EQ(bodies("chck_1M") + bodies("chck_2M"), 0u) << "nothing is fetched unasked";
+    const auto [earlier, earlierSaid] = run("inspect 'hub:org/series@*' --step 1000000 " + ids);
+    EXPECT_EQ(earlier, 0) << earlierSaid;
+    EXPECT_EQ(bodies("chck_1M"), 1u);
+
+    behave(R"({"gone": "chck_2M"})");
+    EXPECT_NE(run("inspect 'hub:org/series@*' --step 2000000 " + ids).second.find("no revision"),
+              std::string::npos);
+    behave(R"({"lie": "refs"})");
+    EXPECT_NE(run("fetch 'org/series@*'").second.find("the commit of main is '../../escaped'"),
+              std::string::npos);
+    behave("{}");
+    EXPECT_NE(run("fetch 'org/tiny@*'").second.find("has no two revisions that are steps"),
+              std::string::npos);
+    // A new revision is a new step.
+    write("org/series@chck_20M", "config.json", core::readTextFile(golden + "config.json"));
+    write("org/series@chck_20M", "model.safetensors", weights);
+    EXPECT_EQ(run("fetch 'org/series@*'").first, 0);
+    ASSERT_EQ(run("info 'hub:org/series@*' --json").first, 0);
+    EXPECT_NE(core::readTextFile(home / "out").find("20000000"), std::string::npos);
+    unsetenv("XDG_CACHE_HOME");
+}
+
 // As the hub's Python client finds its cache.
 TEST(HubCache, IsWhereTheVariablesSay) {
     const std::vector<const char*> names = {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE",
