@@ -67,7 +67,6 @@ std::vector<Command> commands() {
 void beginComputing(int threads) {
     stopOnSignals();
     core::initDevices(threads);
-    fetchWhatIsLookedAt();
 }
 
 namespace {
@@ -104,6 +103,7 @@ int printWords(const std::string& what) {
 
 int runCommandLine(int argc, char** argv) {
     const PlainOutput plain;
+    fetchWhatIsLookedAt();
     if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
     CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag(

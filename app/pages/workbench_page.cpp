@@ -425,6 +425,8 @@ void WorkbenchPage::showMarks(const QString& path) {
 void WorkbenchPage::showCaptures() {
     m_track->setSteps(m_c.runs.records().captures(m_c.selection.current()),
                       m_c.runs.records().kept(m_c.selection.current()));
+    m_curves->setEnd(m_track->steps().empty() ? std::nullopt
+                                              : std::optional(m_track->steps().back()));
     m_track->setKeys(widgets::keysOnAxis(
         m_track->steps(), m_c.runs.records().points(m_c.selection.current()), m_curves->axis()));
     showCursor();
@@ -497,8 +499,11 @@ void WorkbenchPage::showSubject() {
     // On a low page the finding stands here, and the button goes to the next one.
     const bool here = m_findings->current() >= 0 && !m_findings->allowed();
     m_learn->setText(here ? QStringLiteral("Next finding") : QStringLiteral("What did it learn?"));
-    m_head->setSubText(here ? m_findings->text()
-                            : widgets::weightsText(*info, m_c.probe.shownStep()));
+    QString weights = widgets::weightsText(*info, m_c.probe.shownStep());
+    // Checkpoints of another program: how many, and what it costs to look at one.
+    if (info->state == RunState::Done && info->evaluations == 0 && !info->message.empty())
+        weights += QStringLiteral(" \u00B7 ") + QString::fromStdString(info->message);
+    m_head->setSubText(here ? m_findings->text() : weights);
 }
 
 void WorkbenchPage::showOutcome() {

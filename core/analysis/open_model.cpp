@@ -17,7 +17,6 @@
 #include "checkpoint/family_form.h"
 #include "checkpoint/kept_file.h"
 #include "checkpoint/kept_weights.h"
-#include "checkpoint/series.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
 #include "data/continue_text.h"
@@ -117,9 +116,7 @@ TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& 
     if (!isRun) return checkpointTokenizer(path, knownVocabulary(run.model));
     if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
     const auto file = std::filesystem::path(path) / "tokenizer.json";
-    if (std::filesystem::exists(file)) return openTokenizer(file.string());
-    return isSeries(path) ? checkpointTokenizer(familyFolder(path), knownVocabulary(run.model))
-                          : nullptr;
+    return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
 }
 
 // Throws where the weights of a family take more memory than there is.

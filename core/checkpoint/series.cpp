@@ -13,10 +13,12 @@
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/start_from.h"
 #include "files/atomic_file.h"
+#include "files/memory.h"
 #include "hub/hub_cache.h"
 #include "options/estimates.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "text/tokenizer.h"
 
 namespace relascope::core {
 namespace {
@@ -126,14 +128,22 @@ void makeSeries(const std::string& folder, const std::string& title,
     auto run = known ? RunFolder::open(folder) : RunFolder::create(folder, options);
     if (!known) {
         auto& info = run.info();
-        info.labels.name = info.variant = title;
+        info.variant = title;
         info.state = RunState::Done;
         info.metric = "perplexity";
         info.parameters = parameterCount(options.model);
         run.setFact(kSeriesFact, title);
-        writeFamilyForm(*openStart(opened).source, options.model, {}, folder);
+        const auto start = openStart(opened);
+        writeFamilyForm(*start.source, options.model, {}, folder);
+        if (const auto tokenizer = start.tokenizer(); tokenizer)
+            writeTokenizer(*tokenizer, folder + "/tokenizer.json");
+        writeRunLabels(folder, {title, {}, false});
     }
     run.info().step = run.info().totalSteps = steps.back().step;
+    run.info().message = std::to_string(steps.size()) + " checkpoints of another program";
+    if (steps.back().bytes > 0)
+        run.info().message += ", each about " + byteText(steps.back().bytes) +
+                              "; one that is not here is fetched when it is looked at";
     makeDirectories(keptFolder(folder));
     for (const auto& step : steps)
         writeTextFile(

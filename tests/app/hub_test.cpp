@@ -3,16 +3,20 @@
 // machine.
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QProcess>
 #include <QPushButton>
+#include <QSignalSpy>
+#include <QTimer>
 #include <filesystem>
 
 #include "app/controllers/duel_probes.h"
 #include "app/controllers/hub_models.h"
 #include "app/launch.h"
+#include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/data_source.h"
 #include "app/pages/hub_dialog.h"
@@ -107,6 +111,28 @@ TEST_F(HubWindowTest, AModelIsFetchedAndOpenedByItsName) {
     auto* list = window->findChild<Sidebar*>()->checkpoints();
     for (int i = 0; i < list->count(); ++i) rail << list->item(i)->text();
     EXPECT_FALSE(rail.join(u'|').contains("other")) << rail.join(u'|').toStdString();
+}
+
+TEST_F(HubWindowTest, AllRevisionsOpenAsOneRun) {
+    const QByteArray before = qgetenv("XDG_CACHE_HOME");
+    qputenv("XDG_CACHE_HOME", (folder.path() + "/own").toUtf8());
+    const fs::path models = (folder.path() + "/models/org").toStdString();
+    fs::create_directories(models / "gpt");
+    for (const char* revision : {"gpt@step1", "gpt@step20"})
+        fs::copy(RELASCOPE_FIXTURES "/golden/public/gpt2_tied", models / revision);
+    auto* page = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
+    QSignalSpy opened(&window->opener(), &Opener::runOpened);
+    QTimer::singleShot(0, qApp, [] {
+        auto* dialog = qobject_cast<HubDialog*>(QApplication::activeModalWidget());
+        ASSERT_NE(dialog, nullptr);
+        QTest::keyClicks(dialog->field(), "org/gpt@*");
+        EXPECT_TRUE(dialog->note()->text().contains("steps of one run"));
+        QTest::keyClick(dialog->field(), Qt::Key_Return);
+    });
+    page->openFromHub();
+    ASSERT_TRUE(waitUntil([&] { return opened.count() > 0; }, 30000));
+    EXPECT_TRUE(opened[0][0].toString().endsWith("/own/relascope/series/org--gpt"));
+    qputenv("XDG_CACHE_HOME", before);
 }
 
 TEST_F(HubWindowTest, WhatPythonHasFetchedIsInTheRail) {

@@ -240,6 +240,7 @@ struct CurveModel : CurveOptions {
     std::map<QString, CurveRunData> runs;
     std::vector<PublishedValue> published;
     std::optional<qint64> cursor;  ///< nullopt: the newest
+    std::optional<double> end;     ///< of an axis without points, a step
     unsigned version = 0;          ///< anything but appended points changed
 
     std::vector<Curve> curves() const;

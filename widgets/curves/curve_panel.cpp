@@ -348,6 +348,10 @@ void CurvePanel::stepCursor(int direction) {
 CurveAxis CurvePanel::axis() const {
     return m_model->axis;
 }
+void CurvePanel::setEnd(std::optional<qint64> step) {
+    const auto end = step ? std::optional(static_cast<double>(*step)) : std::nullopt;
+    if (std::exchange(m_model->end, end) != end) changed();
+}
 double CurvePanel::keyOfStep(qint64 step) const {
     return m_model->keyOfStep(static_cast<double>(step));
 }

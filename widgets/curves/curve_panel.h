@@ -88,6 +88,8 @@ public:
     void clearPoints(const QString& id);
     void setMarks(const QString& id, std::vector<CurveMark> marks);
     void setPublished(std::vector<PublishedValue> published);
+    /// The end of the axis of runs without points, which have kept steps alone; nullopt: any.
+    void setEnd(std::optional<qint64> step);
     /// nullopt: live, the cursor is at the newest point.
     void setCursorStep(std::optional<qint64> step);
     std::optional<qint64> cursorStep() const;

@@ -126,7 +126,8 @@ struct CurvePlot::Parts {
     void fitRanges() {
         const QCPRange keys = lines.keyRange();
         double x0 = keys.lower, x1 = keys.upper, cut = NAN;
-        if (std::isnan(x0)) x0 = model.logX ? 1.0 : 0.0, x1 = model.logX ? 1000.0 : 100.0;
+        if (std::isnan(x0))
+            x0 = model.logX ? 1.0 : 0.0, x1 = model.end.value_or(model.logX ? 1000.0 : 100.0);
         if (!model.logX && x0 > 0.0 && x0 < 0.2 * x1) x0 = 0.0;
         if (!(x1 > x0)) x1 = x0 + 1.0;
         if (model.recentOnly) x0 = x1 - 0.25 * (x1 - x0);
