@@ -142,8 +142,8 @@ void makeSeries(const std::string& folder, const std::string& title,
     run.info().step = run.info().totalSteps = steps.back().step;
     run.info().message = std::to_string(steps.size()) + " checkpoints of another program";
     if (steps.back().bytes > 0)
-        run.info().message += ", each about " + byteText(steps.back().bytes) +
-                              "; one that is not here is fetched when it is looked at";
+        run.info().message = std::to_string(steps.size()) + " checkpoints of about " +
+                             byteText(steps.back().bytes) + " fetched when they are looked at";
     makeDirectories(keptFolder(folder));
     for (const auto& step : steps)
         writeTextFile(
