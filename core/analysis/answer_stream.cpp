@@ -8,6 +8,7 @@
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
 #include "model/model.h"
+#include "model/nanochat/nanochat.h"
 #include "model/vision/vision_options.h"
 #include "types/error.h"
 
@@ -58,12 +59,18 @@ torch::Tensor AnswerStream::pooled(const torch::Tensor& x) const {
 }
 
 torch::Tensor AnswerStream::answer(const torch::Tensor& pooled) const {
+    const auto y = uncapped(pooled);
+    return form ? cappedScores(*form, y, vocabulary) : y;
+}
+
+torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
     auto x = pooled;
     if (!norm.is_empty()) x = norm.ptr()->forward(x);
     if (!hidden.is_empty()) x = torch::relu(hidden->forward(x));
     if (pool == Pool::Pair)
         return (out->forward(x.slice(1, 0, 1)) + second->forward(x.slice(1, 1, 2))) / 2;
     x = out->forward(x);
+    if (form) x = x.slice(-1, 0, vocabulary);
     return x.size(-1) == 1 ? torch::cat({torch::zeros_like(x), x}, -1) : x;
 }
 
@@ -93,6 +100,7 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
             blocks(path, "abstractor");
         s.hidden = Linear(anyOf<LinearImpl>(model, {"hidden", "mlp_predictor.0"}));
     }
+    if (const auto* form = o.find<OutputForm>()) s.form = *form, s.vocabulary = o.outputs();
     s.out = Linear(anyOf<LinearImpl>(
         model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2", "class_out"}));
     if (auto second = part<LinearImpl>(model, "distillation_out")) {

@@ -4,11 +4,13 @@
 
 #include <torch/nn/modules/container/modulelist.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/blocks/layers.h"
 #include "model/model.h"
+#include "model/nanochat/nanochat_options.h"
 #include "types/model_options.h"
 
 namespace relascope::core {
@@ -29,7 +31,10 @@ struct AnswerStream {
     Pool pool = Pool::None;
     Norm norm{nullptr};
     Linear hidden{nullptr}, out{nullptr};
-    Linear second{nullptr};  ///< the output layer of the second position, of Pair
+    /// The form of the scores where it is not that of the output layer; undefined: as they are.
+    std::optional<OutputForm> form;
+    std::int64_t vocabulary = 0;  ///< with `form`
+    Linear second{nullptr};       ///< the output layer of the second position, of Pair
 
     /// One answer for the whole input, not one for each position.
     bool whole() const { return pool != Pool::None; }
@@ -39,6 +44,8 @@ struct AnswerStream {
     /// Pooled streams [b, n, d] -> scores [b, n, answers]. A model with a single score answers yes
     /// or no: it gets a second one, 0 for no, in front.
     torch::Tensor answer(const torch::Tensor& pooled) const;
+    /// answer() before its soft cap, of which it is a linear function.
+    torch::Tensor uncapped(const torch::Tensor& pooled) const;
 };
 
 /// The answer stream of a model. Throws OptionError for a model without one, with the reason.

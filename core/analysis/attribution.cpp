@@ -51,15 +51,16 @@ struct Direction {
 
 // The weights [d] of x, through a norm whose scale is held at its value for x [d].
 torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
-    if (!norm.weight.defined()) return weights;
+    if (norm.isNone()) return weights;
+    const auto weight = norm.weight.defined() ? exact(norm.weight) : torch::ones_like(weights);
     auto y = exact(norm.forward(x));
-    auto scaled = exact(x), back = weights * exact(norm.weight);
+    auto scaled = exact(x), back = weights * weight;
     if (norm.bias.defined()) y = y - exact(norm.bias);
     if (norm.centres()) {  // centring is linear and its own transpose
         scaled = scaled - scaled.mean();
         back = back - back.mean();
     }
-    scaled = scaled * exact(norm.weight);
+    scaled = scaled * weight;
     const double size = scaled.square().sum().item<double>();
     return size > 0 ? back * ((y * scaled).sum() / size) : torch::zeros_like(back);
 }
@@ -149,6 +150,8 @@ public:
         if (without.defined()) rows = rows - exact(without);
         put(kind, layer, -1, -1, (m_direction.weights * rows).sum().item<double>());
     }
+    /// What follows is multiplied by it on its way to the last stream.
+    void setScale(double scale) { m_scale = scale; }
     void bias(int layer, const std::string& where, const torch::Tensor& value,
               std::int64_t at = 0) {
         if (!value.defined()) return;
@@ -165,6 +168,17 @@ public:
         const auto values = exact((back(wo, at, z) * z).sum(0).sum(1));
         for (std::int64_t h = 0; h < values.size(0); ++h)
             put(kind, layer, h, -1, values[h].item<double>());
+    }
+    /// Enters Hadamard heads and, within each head, its relations of width 1: what `wo` reads.
+    void hadamard(int layer, const HeadsOfShared& heads) {
+        const auto z = m_direction.rows(m_points.at(heads.hook + ".hook_z"));  // [q, h, d_h]
+        const auto sent = (back(heads.wo, 0, z) * z).sum(0);
+        const auto whole = sent.sum(1);
+        for (std::int64_t h = 0; h < sent.size(0); ++h) {
+            put(heads.kind, layer, h, -1, whole[h].item<double>());
+            for (std::int64_t r = 0; r < sent.size(1); ++r)
+                put(PartKind::Relation, layer, h, h * sent.size(1) + r, sent[h][r].item<double>());
+        }
     }
     /// Enters the heads of relational attention and, within each head, its relations and symbols.
     void relational(int layer, const RelationalAttentionImpl& attention, std::int64_t at) {
@@ -192,9 +206,10 @@ private:
     }
     void put(PartKind kind, int layer, std::int64_t head, std::int64_t relation, double value) {
         m_result.parts.push_back(
-            {kind, layer, static_cast<int>(head), static_cast<int>(relation), {}, value});
+            {kind, layer, static_cast<int>(head), static_cast<int>(relation), {}, m_scale * value});
     }
 
+    double m_scale = 1.0;
     Attribution& m_result;
     const Direction& m_direction;
     const std::map<std::string, torch::Tensor>& m_points;
@@ -202,6 +217,11 @@ private:
 
 void addBlock(Collector& collector, int layer, const std::string& block, const BlockParts& parts) {
     std::int64_t at = 0;  // dual attention joins the outputs of its two kinds of heads
+    if (parts.shared)
+        for (const auto& heads : headsOf(*parts.shared))
+            heads.kind == PartKind::RelationalHead
+                ? collector.hadamard(layer, heads)
+                : collector.heads(heads.kind, layer, heads.hook, heads.wo);
     if (auto* sensory = parts.sensory) {
         collector.heads(PartKind::SensoryHead, layer, sensory->hook, sensory->wo);
         at = sensory->wo->weight.size(0);
@@ -226,6 +246,32 @@ void addBlock(Collector& collector, int layer, const std::string& block, const B
 
 }  // namespace
 
+namespace {
+
+/// How much of what enters the stream reaches its end, where blocks mix the stream with the
+/// embedding: x = resid x + x0 embedding before each.
+struct StreamMixes {
+    double whole = 1.0;             ///< of the embedding that the stream begins with
+    std::vector<double> after;      ///< of what each block adds
+    std::vector<double> embedding;  ///< of the embedding that is mixed in before each block
+};
+
+StreamMixes mixesOf(ModelImpl& model, std::size_t layers) {
+    StreamMixes mixes{1.0, std::vector<double>(layers, 1.0), std::vector<double>(layers, 0.0)};
+    const auto* mixing = dynamic_cast<NanochatImpl*>(&model);
+    if (!mixing) return mixes;
+    const auto resid = exact(mixing->resid_lambdas), x0 = exact(mixing->x0_lambdas);
+    for (auto layer = layers; layer-- > 0;) {
+        const auto at = static_cast<std::int64_t>(layer);
+        mixes.after[layer] = mixes.whole;
+        mixes.embedding[layer] = mixes.whole * x0[at].item<double>();
+        mixes.whole *= resid[at].item<double>();
+    }
+    return mixes;
+}
+
+}  // namespace
+
 Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                            const AttributionOptions& what) {
     const torch::NoGradGuard noGrad;
@@ -244,12 +290,17 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         blocks.push_back(partsOf(*stream.blocks->ptr(layer)));
         const auto& parts = blocks.back();
         points.push_back(block(layer) + ".hook_mlp_out");
+        if (parts.shared)
+            for (const auto& heads : headsOf(*parts.shared))
+                points.push_back(heads.hook + ".hook_z");
         for (const auto* attention : {parts.sensory, parts.cross})
             if (attention) points.push_back(attention->hook + ".hook_z");
         if (!parts.relational) continue;
         for (const char* name : {".hook_z", ".hook_z_sym", ".hook_attended_r"})
             points.push_back(parts.relational->hook + name);
     }
+    const std::string normed = "ln_final.hook_normalized";
+    if (stream.form) points.push_back(normed);
     PointReader reader(std::move(points));
     auto scores = readPass(model, input, reader);
     if (scores.size(1) == 1) scores = torch::cat({torch::zeros_like(scores), scores}, 1);
@@ -262,10 +313,14 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         throw OptionError("position",
                           "this model gives one answer for the whole input; leave it out");
     result.position = positionIn(what.position, scores.size(0));
-    const auto own = exact(scores[result.position]);
+    const auto chances = torch::softmax(exact(scores[result.position]), 0);
+    // A soft cap is no sum of parts: what is divided up is the number that it is applied to.
+    const auto own =
+        exact(stream.form ? stream.out->forward(reader.tensors().at(normed)[0][result.position])
+                          : scores[result.position]);
     const auto named = [&](std::int64_t id) -> LensAnswer {
         if (id < 0) return {};
-        return {id, {}, own[id].item<double>(), torch::softmax(own, 0)[id].item<double>()};
+        return {id, {}, own[id].item<double>(), chances[id].item<double>()};
     };
     result.answer = named(what.answer), result.minus = named(what.minus);
     result.logit = result.answer.logit - result.minus.logit;
@@ -276,10 +331,17 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
     // Sequence models scale their embeddings before they add positions.
     const double scale =
         pairs ? std::sqrt(static_cast<double>(options.get<StreamOptions>().d_model)) : 1.0;
-    collector.add(PartKind::Embedding, -1, before + "hook_embed", scale);
+    const auto mixes = mixesOf(model, blocks.size());
+    collector.add(PartKind::Embedding, -1, before + "hook_embed", scale * mixes.whole);
     collector.add(PartKind::Positions, -1, before + "hook_pos_embed");
-    for (std::size_t layer = 0; layer < blocks.size(); ++layer)
-        addBlock(collector, static_cast<int>(layer), block(layer), blocks[layer]);
+    for (std::size_t layer = 0; layer < blocks.size(); ++layer) {
+        const auto number = static_cast<int>(layer);
+        if (const auto again = mixes.embedding[layer]; again != 0.0)
+            collector.add(PartKind::Embedding, number, "hook_embed", again);
+        collector.setScale(mixes.after[layer]);
+        addBlock(collector, number, block(layer), blocks[layer]);
+        collector.setScale(1.0);
+    }
     for (const auto& [where, value] : direction.biases)
         collector.putBias(-1, "the " + where, value);
     // An edit of the stream, or of the joined outputs of heads, lies between the parts.

@@ -37,11 +37,30 @@ bool takePlain(const torch::nn::Module& module, BlockParts& parts) {
 
 BlockParts partsOf(const torch::nn::Module& module) {
     BlockParts parts;
+    if (const auto* block = dynamic_cast<const NanochatBlockImpl*>(&module)) {
+        parts.shared = moduleOf(block->dual_attn);
+        parts.feedForward = moduleOf(block->ff_block);
+        return parts;
+    }
     if (!takeDual<DualAttnEncoderBlockImpl>(module, parts) &&
         !takeDual<DualAttnDecoderBlockImpl>(module, parts) &&
         !takePlain<EncoderBlockImpl>(module, parts))
         takePlain<DecoderBlockImpl>(module, parts);
     return parts;
+}
+
+std::vector<HeadsOfShared> headsOf(const NanochatAttentionImpl& shared) {
+    std::vector<HeadsOfShared> all;
+    std::int64_t at = 0;
+    const auto take = [&](PartKind kind, const Attention& heads) {
+        if (heads.is_empty()) return;
+        const auto width = heads->width();
+        all.push_back({kind, heads->hook, Linear(shared.wo->weight.slice(1, at, at + width))});
+        at += width;
+    };
+    take(PartKind::SensoryHead, shared.self_attention);
+    take(PartKind::RelationalHead, shared.relational_attention);
+    return all;
 }
 
 }  // namespace relascope::core

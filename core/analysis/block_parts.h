@@ -2,7 +2,12 @@
 // The parts of a block of a Transformer that add to its stream.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "model/blocks/decoder.h"
+#include "model/nanochat/nanochat.h"
+#include "types/lens.h"
 
 namespace relascope::core {
 
@@ -11,7 +16,17 @@ struct BlockParts {
     AttentionImpl *sensory = nullptr, *cross = nullptr;
     RelationalHeadsImpl* relational = nullptr;
     FeedForwardImpl* feedForward = nullptr;
+    /// nanochat's attention, whose kinds of heads share one output projection.
+    NanochatAttentionImpl* shared = nullptr;
 };
+
+/// One kind of heads of BlockParts::shared, with the columns of `wo` that read it.
+struct HeadsOfShared {
+    PartKind kind;
+    std::string hook;
+    Linear wo;
+};
+std::vector<HeadsOfShared> headsOf(const NanochatAttentionImpl& shared);
 
 /// The parts of a block. `feedForward` is null where the module is no block of a Transformer, such
 /// as a block of an Abstractor.

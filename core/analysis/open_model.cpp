@@ -194,7 +194,8 @@ void OpenedModel::Parts::takeEnds(const std::string& folder) {
     if (!folder.empty() && options.info().opened) fileEnds = endTokensIn(folder);
     ends = fileEnds;
     if (!ends.empty() || !tokenizer) return;
-    if (const auto separator = tokenizer->endOfText()) ends = {*separator};
+    const auto own = tokenizer->ends();
+    ends.assign(own.begin(), own.end());
 }
 
 OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,

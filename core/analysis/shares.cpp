@@ -83,6 +83,9 @@ public:
                                                " does not have the blocks of a Transformer, whose "
                                                "attention is a sum of heads");
             m_points.push_back(pointOf(layer));
+            if (parts.shared)
+                for (const auto& heads : headsOf(*parts.shared))
+                    m_points.push_back(heads.hook + ".hook_z");
             if (parts.sensory) m_points.push_back(parts.sensory->hook + ".hook_z");
             if (!parts.relational) continue;
             for (const char* name : {".hook_z", ".hook_z_sym", ".hook_attended_r"})
@@ -155,6 +158,13 @@ private:
             for (std::int64_t h = 0; h < projected.size(1); ++h)
                 add(kind, h, -1, projected.select(1, h));
         };
+        if (block.shared)
+            for (const auto& each : headsOf(*block.shared)) {
+                const auto z = doubles(points.at(each.hook + ".hook_z"));
+                const auto projected = Projection(each.wo, y, z).of(z);  // [b, h]
+                for (std::int64_t h = 0; h < projected.size(1); ++h)
+                    add(each.kind, h, -1, projected.select(1, h));
+            }
         if (block.sensory) heads(PartKind::SensoryHead, block.sensory->hook, block.sensory->wo);
         if (auto* attention = dynamic_cast<RelationalAttentionImpl*>(block.relational)) {
             const auto z = doubles(points.at(attention->hook + ".hook_z_sym"));

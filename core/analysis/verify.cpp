@@ -163,7 +163,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     };
     if (fs::exists(fs::path(folder) / "tokenizer_cases.json")) {
         add(verifyTokenizer(folder));
-        if (!fs::exists(fs::path(folder) / "config.json")) return report;  // a tokenizer alone
+        if (!fs::exists(fs::path(folder) / "io.safetensors")) return report;  // a tokenizer alone
     }
     const bool edited = fs::exists(fs::path(folder) / "edit.json");
     std::string modelFolder = folder;

@@ -45,6 +45,8 @@ std::map<std::int64_t, torch::Tensor> numbered(const Tensors& recorded, const ch
     for (const auto& [name, tensor] : recorded) {
         const auto at = name.find(stack + ".");
         if (!name.starts_with(kind) || at == std::string::npos) continue;
+        // Of dual models the sensory heads count.
+        if (name.ends_with(".relational_attention")) continue;
         all[std::stoll(name.substr(at + stack.size() + 1)) + 1] = tensor;
     }
     return all;

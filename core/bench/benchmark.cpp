@@ -235,6 +235,11 @@ Workload workload(const std::string& name) {
         m.set("n_heads_sa", 8L);
         return {m, 2};
     }
+    if (name == "lm_hadamard_512") {
+        auto m = languageModel(4, 512);
+        m.setArchitecture("HadamardTransformerLM");
+        return {m, 2};
+    }
     // An alphabet of 85, sources of 161 characters and targets of 31.
     if (name == "mathematics") return {presetOptions("math-linear-1d", "dat").model, 32};
     if (name == "lm_dat_343m" || name == "generate_343m")
@@ -456,10 +461,19 @@ BenchmarkResult runWorkload(const std::string& name, const std::string& deviceNa
 
 const std::vector<std::string>& benchmarkNames() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = {
-            "relgames_dat",       "relgames_transformer", "cifar_vidat", "lm_dat_512",
-            "lm_dat_512_dropout", "lm_transformer_512",   "lm_dat_1024", "mathematics",
-            "generate_256",       "lm_dat_memory",        "contended",   "ranks"};
+        std::vector<std::string> all = {"relgames_dat",
+                                        "relgames_transformer",
+                                        "cifar_vidat",
+                                        "lm_dat_512",
+                                        "lm_dat_512_dropout",
+                                        "lm_transformer_512",
+                                        "lm_hadamard_512",
+                                        "lm_dat_1024",
+                                        "mathematics",
+                                        "generate_256",
+                                        "lm_dat_memory",
+                                        "contended",
+                                        "ranks"};
         const auto& inspect = inspectBenchmarkNames();
         all.insert(all.end(), inspect.begin(), inspect.end());
         if (devices().back().usable && devices().size() > 1)

@@ -24,11 +24,11 @@ struct BenchmarkResult {
 };
 
 /// The workloads of a training step (relgames_dat, relgames_transformer, cifar_vidat, lm_dat_512,
-/// lm_dat_512_dropout, lm_transformer_512, lm_dat_1024, mathematics, on CUDA lm_dat_343m), of
-/// generating (generate_256, on CUDA generate_343m, with float32 and bfloat16 weights), of memory
-/// (lm_dat_memory: megabytes of one step at 256 to 2048 tokens), and of a busy machine (contended:
-/// relgames_dat alone and beside a busy process, with the ratio), and of two ranks on the CPU
-/// (ranks: lm_dat_512).
+/// lm_dat_512_dropout, lm_transformer_512, lm_hadamard_512, lm_dat_1024, mathematics, on CUDA
+/// lm_dat_343m), of generating (generate_256, on CUDA generate_343m, with float32 and bfloat16
+/// weights), of memory (lm_dat_memory: megabytes of one step at 256 to 2048 tokens), and of a busy
+/// machine (contended: relgames_dat alone and beside a busy process, with the ratio), and of two
+/// ranks on the CPU (ranks: lm_dat_512).
 const std::vector<std::string>& benchmarkNames();
 /// Runs a benchmark for at least `seconds` and three steps after a warm-up. Throws OptionError for
 /// an unknown name.

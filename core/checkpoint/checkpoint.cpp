@@ -271,9 +271,9 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from,
     const std::string& file = source.files().at(0);
     if (!source.config().empty()) {
         if (from) *from = source.configFrom();
-        const bool own = source.configFrom() == "config.json";
+        const bool own = source.configFrom().ends_with(".json");  // a file of its own
         const std::string where =
-            own ? (fs::path(file).parent_path() / "config.json").string() : file;
+            own ? (fs::path(file).parent_path() / source.configFrom()).string() : file;
         try {
             const auto shape = [&source](const std::string& name) {
                 const auto* tensor = source.find(name);

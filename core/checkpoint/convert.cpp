@@ -6,6 +6,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/family_form.h"
+#include "checkpoint/nanochat_files.h"
 #include "checkpoint/source.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
@@ -14,6 +15,7 @@
 #include "model/architecture.h"
 #include "options/published_config.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_pickle.h"
 
 namespace relascope::core {
 namespace {
@@ -164,7 +166,13 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     }
     Pump pump(*source, std::move(stop), progress);
     if (torch) {
-        writeTorchArchive(out, source->tensors(), configuration, std::ref(pump));
+        // nanochat loads state dictionaries alone.
+        const bool bare = family && nanochatStep(out) >= 0;
+        writeTorchArchive(out, source->tensors(), bare ? "" : configuration, std::ref(pump));
+        if (!bare) return;
+        const auto& from = source->files().at(0);
+        writeNanochatMeta(out, from, configuration);
+        copyTokenizerOfRanks(from, fs::path(out).parent_path().string());
         return;
     }
     std::error_code error;
@@ -182,8 +190,12 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
             *source, weights, folder ? "" : configuration, pump,
             family || (folder && !hubModel) ? SharedTensors::EveryName : SharedTensors::Once);
         if (config) config->commit();
-        if (folder && family)
-            copyFamilyFiles(fs::path(source->files().at(0)).parent_path().string(), out, false);
+        if (folder && family) {
+            const auto& from = source->files().at(0);
+            copyFamilyFiles(fs::path(from).parent_path().string(), out, false);
+            copyNanochatMeta(from, out);
+            copyTokenizerOfRanks(from, out);
+        }
         if (folder && tokenizer) writeTokenizer(*tokenizer, out + "/tokenizer.json");
     } catch (...) {
         if (made) fs::remove(out, error);  // empty again, as the temporary files have been removed

@@ -55,8 +55,9 @@ void writeFamilyForm(const CheckpointSource& source, const ModelOptions& model,
     auto tensors = nlohmann::ordered_json::array();
     const FamilyFile file(model, source.tensors());
     for (const auto& tensor : file.tensors())
-        if (const auto* stored = file.find(tensor))
-            tensors.push_back({{"name", stored->name}, {"dtype", stored->dtype}});
+        if (const auto* stored = file.find(tensor); stored || tensor.absent)
+            tensors.push_back({{"name", file.nameOf(tensor)},
+                               {"dtype", stored ? stored->dtype : std::string("F32")}});
     const auto folder = familyFolder(run);
     makeDirectories(folder);
     copyFamilyFiles(fs::path(source.files().at(0)).parent_path().string(), folder, false);

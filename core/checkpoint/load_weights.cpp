@@ -179,14 +179,16 @@ LoadReport loadFamily(ModelImpl& model, const ModelOptions& options, const Check
     const FamilyFile file(options, source.tensors());
     std::vector<std::pair<const FileTensor*, const StoredTensor*>> read;
     std::uint64_t total = 0;
+    const torch::NoGradGuard noGrad;
     for (const auto& tensor : file.tensors()) {
         const auto* stored = file.find(tensor);
+        if (!stored && tensor.absent)
+            for (const auto& part : tensor.parts) parameters.at(part).fill_(*tensor.absent);
         if (!stored || tensor.optional || mapped.hold(parameters.at(tensor.parts.front())))
             continue;
         read.emplace_back(&tensor, stored);
         total += stored->bytes;
     }
-    const torch::NoGradGuard noGrad;
     Loader loader(source, std::move(stop), progress, total);
     for (const auto& [pointer, stored] : read) {
         const auto& tensor = *pointer;

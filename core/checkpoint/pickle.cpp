@@ -23,8 +23,8 @@ constexpr std::uint32_t kNone = 0, kFalse = 1, kTrue = 2, kEmptyTuple = 3;
 // Reads one opcode after the other: values by index on a stack, with marks, and a memo.
 class PickleReader {
 public:
-    PickleReader(Pickle& out, const std::string& path)
-        : m_out(out), m_values(out.m_values), m_path(path), m_rest(out.m_bytes) {}
+    PickleReader(Pickle& out, const std::string& path, const PickleNames& names)
+        : m_out(out), m_values(out.m_values), m_path(path), m_names(names), m_rest(out.m_bytes) {}
 
     void run() {
         m_values.resize(4);  // singletons, shared by all their uses
@@ -118,7 +118,8 @@ private:
         auto& value = top(what);
         // Lightning's own dictionaries and lists are kept without interpretation, like all its
         // objects.
-        if (value.kind == PickleKind::Object && globalUse(m_out.callee(value)) == GlobalUse::Opaque)
+        if (value.kind == PickleKind::Object &&
+            m_names.use(m_out.callee(value)) == GlobalUse::Opaque)
             return;
         if (value.kind != kind) misplaced(what);
         if (kind == PickleKind::Dict && items.size() % 2 != 0) misplaced(what);
@@ -140,6 +141,7 @@ private:
     Pickle& m_out;
     std::vector<PickleValue>& m_values;
     const std::string& m_path;
+    const PickleNames& m_names;
     std::span<const std::uint8_t> m_rest;
     std::vector<std::uint32_t> m_stack, m_memo;
     std::vector<std::size_t> m_marks;
@@ -345,15 +347,14 @@ void PickleReader::global(std::string_view module, std::string_view name) {
     std::string full(module.substr(0, kMaxGlobal));
     full += '.';
     full += name.substr(0, kMaxGlobal);
-    const auto use = full.size() > kMaxGlobal ? GlobalUse::Refused : globalUse(full);
+    const auto use = full.size() > kMaxGlobal ? GlobalUse::Refused : m_names.use(full);
     if (use == GlobalUse::Refused && full.starts_with("torch.distributed."))
         throw FileError(m_path, "holds a part of a model that is spread over processes ('" +
                                     printable(full) +
                                     "'); gather it and save the whole: " + kGather);
     if (use == GlobalUse::Refused)
-        throw FileError(m_path, "refers to '" + printable(full) +
-                                    "', which is not allowed in a checkpoint: only tensors and "
-                                    "plain data are read; save the model's state_dict() instead");
+        throw FileError(
+            m_path, "refers to '" + printable(full) + "', which is not allowed " + m_names.refused);
     push(add({PickleKind::Global, false, 0, *m_out.m_names.insert(full).first}));
 }
 
@@ -434,9 +435,9 @@ void PickleReader::build() {
         misplaced("BUILD");
 }
 
-Pickle::Pickle(std::vector<std::uint8_t> bytes, const std::string& path)
+Pickle::Pickle(std::vector<std::uint8_t> bytes, const std::string& path, PickleNames names)
     : m_bytes(std::move(bytes)) {
-    PickleReader(*this, path).run();
+    PickleReader(*this, path, names).run();
 }
 
 const PickleValue* Pickle::find(const PickleValue& dict, std::string_view key) const {

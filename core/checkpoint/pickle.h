@@ -96,6 +96,14 @@ constexpr const char* kGather =
 /// How a global may be used; `name` is "module.name".
 GlobalUse globalUse(std::string_view name);
 
+/// Which names a pickle may refer to, and where others are not allowed, for the message.
+struct PickleNames {
+    GlobalUse (*use)(std::string_view name) = globalUse;
+    const char* refused =
+        "in a checkpoint: only tensors and plain data are read; save the model's state_dict() "
+        "instead";
+};
+
 enum class PickleKind : std::uint8_t {
     None,
     Bool,
@@ -128,7 +136,7 @@ struct PickleValue {
 class Pickle {
 public:
     /// Throws FileError: `path` and, for a name off the lists, "refers to 'os.system', ...".
-    Pickle(std::vector<std::uint8_t> bytes, const std::string& path);
+    Pickle(std::vector<std::uint8_t> bytes, const std::string& path, PickleNames names = {});
     Pickle(const Pickle&) = delete;
     Pickle& operator=(const Pickle&) = delete;
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "checkpoint/adapter.h"
+#include "checkpoint/nanochat_files.h"
 #include "checkpoint/packed_weights.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_names.h"
@@ -100,6 +101,7 @@ std::string weightsOf(const fs::path& folder) {
         requireTarget((folder / name).string());
         if (fs::is_regular_file(folder / name)) return (folder / name).string();
     }
+    if (const auto newest = newestNanochat(folder.string()); !newest.empty()) return newest;
     std::vector<std::string> found;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -159,6 +161,15 @@ void CheckpointParts::addConfigFile(const std::string& path) {
         throw FileError(path, "is empty; copy or download it again");
     m_configFrom = fs::path(path).filename().string();
     m_files.push_back(path);
+}
+
+void CheckpointParts::addNanochatMeta(const std::string& weights) {
+    const auto meta = nanochatMeta(weights);
+    if (!m_config.empty() || meta.empty()) return;
+    requireNanochatMeta(weights);
+    m_config = nanochatConfig(meta);
+    m_configFrom = fs::path(meta).filename().string();
+    m_files.push_back(meta);
 }
 
 void CheckpointParts::addStoredConfig() {
@@ -262,13 +273,16 @@ std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path
             source->addStoredConfig();
         source->addConfigFile((absolute.parent_path() / "config.json").string());
         source->addStoredConfig();
+        source->addNanochatMeta(absolute.string());
         source->nameAsModel();
         return source;
     }
-    auto source = openWeightsFile(weightsOf(absolute));
+    const auto weights = weightsOf(absolute);
+    auto source = openWeightsFile(weights);
     if (!adapterFolderOf(absolute.string()).empty()) source->noteAdapter();
     source->addConfigFile((absolute / "config.json").string());
     source->addStoredConfig();
+    source->addNanochatMeta(weights);
     source->nameAsModel();
     return source;
 }

@@ -97,6 +97,9 @@ public:
 
     /// Uses a config.json as the configuration, if there is no other and the file exists.
     void addConfigFile(const std::string& path);
+    /// Uses the meta file beside weights of nanochat, if there is no other configuration. Throws
+    /// FileError where it is missing.
+    void addNanochatMeta(const std::string& weights);
     /// Uses the configuration in the metadata (kConfigKey), if there is no other.
     void addStoredConfig();
     /// Notes that an adapter beside the weights is not merged.

@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "hub/hub_cache.h"
 #include "model/architecture.h"
+#include "model/nanochat/nanochat_options.h"
 #include "model/public/family.h"
 #include "model/public/public_options.h"
 #include "options/field_text.h"
@@ -73,7 +74,10 @@ void startFrom(RunOptions& options, const std::string& from) {
         // Each machine that takes part has its own cache.
         if (from.starts_with(kHubPrefix) && options.data.tokenizer.starts_with(hubPath(from)))
             options.data.tokenizer = from;
-        options.data.context = std::min(options.data.context, options.model.tokens());
+        // nanochat trains on texts of one window, although longer ones can be read.
+        const auto* nanochat = options.model.find<NanochatOptions>();
+        options.data.context = std::min(options.data.context,
+                                        nanochat ? nanochat->sequence_len : options.model.tokens());
     }
     const auto* images = options.model.find<PublicImageOptions>();
     options.data.preprocessor = images ? images->preprocessor : std::string();

@@ -77,6 +77,16 @@ std::string otherRevisions(const std::string& commit, Hub& hub) {
     return text + ", which are opened as ORG/NAME@REVISION, or together as ORG/NAME@*";
 }
 
+/// nanochat's weights of the largest step, with the file that describes them; empty without any.
+std::vector<std::string> newestNanochatIn(const std::set<std::string>& there) {
+    for (auto name = there.rbegin(); name != there.rend(); ++name) {
+        const bool weights = name->starts_with("model_") && name->ends_with(".pt");
+        const auto meta = weights ? "meta_" + name->substr(6, name->size() - 9) + ".json" : "";
+        if (weights && there.contains(meta)) return {*name, meta};
+    }
+    return {};
+}
+
 /// The files of a model that this program reads.
 std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
                                       const std::string& commit, Hub& hub) {
@@ -85,7 +95,7 @@ std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
     for (const char* name :
          {"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
           "added_tokens.json", "vocab.json", "merges.txt", "generation_config.json",
-          "preprocessor_config.json", "README.md"})
+          "preprocessor_config.json", "tokenizer.pkl", "README.md"})
         if (there.contains(name)) names.emplace_back(name);
     const auto before = names.size();
     for (const std::string stem : {"model.safetensors", "pytorch_model.bin"}) {
@@ -103,9 +113,12 @@ std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
         if (names.size() > before) break;
     }
     if (names.size() == before)
+        for (const auto& name : newestNanochatIn(there)) names.push_back(name);
+    if (names.size() == before)
         throw hub.invalidAnswer(
             "none of its files are weights that this program reads (model.safetensors or "
-            "pytorch_model.bin, or shards with their index)" +
+            "pytorch_model.bin, or shards with their index; model_*.pt of nanochat with its "
+            "meta_*.json)" +
             otherRevisions(commit, hub));
     return names;
 }

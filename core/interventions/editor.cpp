@@ -127,6 +127,17 @@ torch::Tensor Editor::factors(const std::string& point, Axis axis, const torch::
     return torch::tensor(factors).to(like.options());
 }
 
+torch::Tensor HookChain::factors(const std::string& point, Axis axis, const torch::Tensor& like) {
+    torch::Tensor all;
+    for (auto* hooks : m_hooks) {
+        if (!hooks->takes(point)) continue;
+        const auto own = hooks->factors(point, axis, like);
+        if (!own.defined()) return {};
+        all = all.defined() ? all * own : own;
+    }
+    return all;
+}
+
 Editor::Region Editor::regionOf(const Edit& edit, const HookPoint& point,
                                 const torch::Tensor& value) const {
     Region region;

@@ -94,6 +94,7 @@ public:
     explicit PointReader(std::vector<std::string> names = {});
 
     bool takes(std::string_view prefix) const override;
+    bool takesValues() const override { return m_keeps; }
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
 
     /// The tensors by the name of their point; points that the pass did not meet are absent.
@@ -122,6 +123,10 @@ public:
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override {
         return m_hooks[1]->at(point, m_hooks[0]->at(point, value));
     }
+    bool takesValues() const override {
+        return m_hooks[0]->takesValues() || m_hooks[1]->takesValues();
+    }
+    torch::Tensor factors(const std::string& point, Axis axis, const torch::Tensor& like) override;
     void setOrigin(std::int64_t position) override {
         for (auto* hooks : m_hooks) hooks->setOrigin(position);
     }

@@ -313,6 +313,7 @@ private:
 
 ModelOptions modelOfFamily(const Family& family, const Json& config, const ShapeInFile& shape,
                            std::vector<std::string>* unused) {
+    if (family.read) return family.read(config);
     Reader reader(family, config);
     auto model = reader.read(shape);
     if (unused) *unused = reader.unused();

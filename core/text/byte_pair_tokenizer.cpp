@@ -41,11 +41,10 @@ const BytePairs::Slot& BytePairs::slot(std::int32_t left, std::int32_t right) co
     return m_slots[at];
 }
 
-bool BytePairs::add(Merge merge) {
+bool BytePairs::add(Merge merge, std::int32_t rank) {
     auto& place = const_cast<Slot&>(slot(merge.left, merge.right));
     if (place.pair != kEmpty) return false;
-    place = {pairOf(merge.left, merge.right), static_cast<std::int32_t>(m_merges.size()),
-             merge.result};
+    place = {pairOf(merge.left, merge.right), rank, merge.result};
     m_merges.push_back(merge);
     return true;
 }
@@ -146,6 +145,7 @@ std::string fingerprintOf(const BytePairTokenizer::Parts& parts) {
                           (token.normalized ? " n" : ""));
     if (!parts.normalizer.empty()) hash.addField(parts.normalizer.key());
     if (parts.wholeWords) hash.addField("whole words");
+    if (parts.ranked) hash.addField("ranks");
     if (parts.characters) {
         const auto& c = *parts.characters;
         hash.addField(std::string("characters") + (c.fused ? " fused" : "") +

@@ -27,7 +27,9 @@ public:
     explicit BytePairs(std::size_t merges);
 
     /// Adds the next merge, with the lowest priority so far; false if the pair already has a merge.
-    bool add(Merge merge);
+    bool add(Merge merge) { return add(merge, static_cast<std::int32_t>(m_merges.size())); }
+    /// Adds a merge of that rank, which several may have: the leftmost of these is merged first.
+    bool add(Merge merge, std::int32_t rank);
     const std::vector<Merge>& merges() const { return m_merges; }
 
     /// Merges the pair of lowest rank, the leftmost of equals, until no pair can be merged.
@@ -67,6 +69,8 @@ public:
         BytePairs pairs{0};
         std::vector<std::int32_t> special;  ///< ids that are never made from text, ascending
         std::optional<std::int32_t> endOfText;
+        std::vector<std::int32_t> ends = {};  ///< end a generated text; none: endOfText
+        bool ranked = false;  ///< `pairs` are all that tokens can be cut into, ranked by their ids
         bool splitsWords = true;     ///< words are encoded one by one; otherwise the text is one
         bool prefixSpace = false;    ///< a space is put before a text that begins with none
         TextSplitter splitter = {};  ///< in place of GPT-2's words
@@ -96,6 +100,9 @@ public:
     }
     std::string_view firstPiece(std::int32_t id) const override;
     std::optional<std::int32_t> endOfText() const override { return m_parts.endOfText; }
+    std::vector<std::int32_t> ends() const override {
+        return m_parts.ends.empty() ? Tokenizer::ends() : m_parts.ends;
+    }
     const std::string& fingerprint() const override { return m_fingerprint; }
     std::size_t lastCut(std::string_view text) const override;
 

@@ -41,6 +41,11 @@ public:
     virtual std::string_view firstPiece(std::int32_t id) const { return piece(id); }
     /// The id of the token that separates documents, if there is one.
     virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
+    /// The ids that end a text that is generated.
+    virtual std::vector<std::int32_t> ends() const {
+        const auto end = endOfText();
+        return end ? std::vector{*end} : std::vector<std::int32_t>();
+    }
     /// The id of all characters without a token, if there is one: their bytes are lost.
     virtual std::optional<std::int32_t> unknownToken() const { return std::nullopt; }
     /// Equal for tokenizers that encode alike (SHA-256, hexadecimal): key of token caches.

@@ -9,6 +9,7 @@
 #include "files/foreign_file.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_folder.h"
+#include "text/tokenizer_pickle.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -112,6 +113,9 @@ TokenizerPtr openIn(const fs::path& folder) {
     if (const auto file = folder / "tokenizer.json"; isFile(file)) return openJson(file);
     if (const auto vocabulary = vocabularyIn(folder); !vocabulary.empty())
         return openPair(vocabulary);
+    requireTarget((folder / kTokenizerPickle).string());
+    if (const auto pickle = tokenizerPickleBeside(folder.string()); !pickle.empty())
+        return openTokenizerPickle(pickle);
     return nullptr;
 }
 
@@ -142,6 +146,7 @@ TokenizerPtr openTokenizer(const std::string& nameOrPath) {
         throw FileError(nameOrPath,
                         "contains neither a tokenizer.json nor a vocab.json with its merges.txt");
     }
+    if (path.extension() == ".pkl") return openTokenizerPickle(nameOrPath);
     if (const auto* kind = otherKind(path))
         throw FileError(nameOrPath, kind + std::string(kConversion));
     const std::string text = readJsonText(nameOrPath, kMostBytes);

@@ -191,6 +191,11 @@ public:
                 throw FileError(mergesPath, "merge " + std::to_string(i + 1) + " (" + shown(left) +
                                                 " " + shown(right) + ") is listed twice");
         }
+        if (parts.ranked) addRankedPairs(parts);
+        // nanochat's: the first begins the next document.
+        if (parts.ends.empty() && m_ids.contains("<|bos|>") && m_ids.contains("<|assistant_end|>"))
+            parts.ends = {m_ids.at("<|bos|>"), m_ids.at("<|assistant_end|>")};
+        if (!parts.ends.empty()) parts.endOfText = parts.ends.front();
         for (const char* end : {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"})
             if (const auto found = m_ids.find(end); found != m_ids.end() && !parts.endOfText)
                 parts.endOfText = found->second;
@@ -222,6 +227,26 @@ public:
     }
 
 private:
+    // Every way to cut a token into two others is a merge, of the rank that is its id.
+    void addRankedPairs(BytePairTokenizer::Parts& parts) const {
+        std::unordered_map<std::string, std::int32_t> ids;
+        for (const auto& [piece, id] : m_ids)
+            if (!std::binary_search(m_beside.begin(), m_beside.end(), id))
+                if (auto bytes = unspelledBytes(piece)) ids.emplace(std::move(*bytes), id);
+        std::vector<BytePairs::Merge> merges;
+        for (const auto& [piece, id] : ids)
+            for (std::size_t at = 1; at < piece.size(); ++at) {
+                const auto left = ids.find(piece.substr(0, at)), right = ids.find(piece.substr(at));
+                if (left != ids.end() && right != ids.end())
+                    merges.push_back({left->second, right->second, id});
+            }
+        std::sort(merges.begin(), merges.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.result, a.left) < std::pair(b.result, b.left);
+        });
+        parts.pairs = BytePairs(merges.size());
+        for (const auto& merge : merges) parts.pairs.add(merge, merge.result);
+    }
+
     std::int64_t checked(const std::string& piece, const json& id) const {
         if (!id.is_number_integer() || id < 0 || id >= kMostIds)
             fail(shown(piece) + " has the id " + id.dump().substr(0, 40) +
@@ -347,6 +372,16 @@ void readTemplate(const Reader& reader, const json& part, BytePairTokenizer::Par
     }
 }
 
+// What a tokenizer.json has beside the published format where it was made of a tokenizer.pkl.
+void readRanks(const Reader& reader, const json& part, BytePairTokenizer::Parts& parts) {
+    if (part.is_null()) return;
+    if (!part.is_object() || part.value("ranks", json()) != true ||
+        !part.value("ends", json()).is_array() || parts.characters)
+        reader.fail("tiktoken is not of the form that this program writes");
+    parts.ranked = true;
+    for (const auto& end : part["ends"]) parts.ends.push_back(reader.givenId("tiktoken.ends", end));
+}
+
 // The character that the decoder writes as a space, where it is one of Llama 2's.
 std::string spaceOf(const json& decoder) {
     const std::string type = typeOf(decoder);
@@ -433,6 +468,7 @@ TokenizerPtr tokenizerOf(const json& file, std::string source, const std::string
         reader.beginWithCharacters(parts, unknown, bytes, fused);
     }
     readTemplate(reader, part("post_processor"), parts);
+    readRanks(reader, part("tiktoken"), parts);
     parts.source = std::move(source);
     readStripped(part("decoder"), parts);
     return reader.bytePairs(std::move(parts), spaceOf(part("decoder")));

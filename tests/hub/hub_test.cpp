@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "files/atomic_file.h"
@@ -123,6 +124,19 @@ TEST(HubNames, AreRead) {
         EXPECT_FALSE(core::isHubFileName(name)) << name;
     EXPECT_FALSE(core::isHubFileName(std::string("a\0b", 3)));
     EXPECT_TRUE(core::isHubFileName("onnx/model.onnx"));
+}
+
+TEST_F(HubTest, OfNanochatTheLargestStepIsFetchedWithItsMetaFile) {
+    for (const char* name :
+         {"model_000010.pt", "meta_000010.json", "model_000200.pt", "meta_000200.json",
+          "model_000300.pt", "optim_000200_rank0.pt", "tokenizer.pkl", "token_bytes.pt"})
+        write("org/nano", name, name);
+    EXPECT_EQ(fetch("org/nano"), "");
+    std::set<std::string> there;
+    for (const auto& entry : fs::directory_iterator(snapshot))
+        there.insert(entry.path().filename().string());
+    EXPECT_EQ(there,
+              (std::set<std::string>{"meta_000200.json", "model_000200.pt", "tokenizer.pkl"}));
 }
 
 TEST_F(HubTest, AModelIsFetchedAsTheHubsOwnClientLaysItOut) {

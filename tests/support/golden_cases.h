@@ -16,7 +16,7 @@ inline std::vector<std::string> goldenCases() {
     std::vector<std::string> names;
     for (const std::string folder : {"", "public/"})
         for (const auto& entry : std::filesystem::directory_iterator(golden / folder))
-            if (std::filesystem::exists(entry.path() / "config.json"))
+            if (std::filesystem::exists(entry.path() / "io.safetensors"))
                 names.push_back(folder + entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;

@@ -153,11 +153,13 @@ AttentionImpl::AttentionImpl(const HeadOptions& options)
     : m_options(options), m_rotary(options.rotary) {
     options.check();
     const auto& o = options;
+    m_weightDropout = Dropout(o.dropout);
+    if (!o.projects) return;
     wq = register_module("wq", Linear(o.d_model, o.n_heads * o.keyDim(), o.add_bias_q));
     wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
     wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
     wo = register_module("wo", Linear(o.width(), o.outWidth(), o.add_bias_out));
-    m_weightDropout = register_module("attn_dropout", Dropout(o.dropout));
+    register_module("attn_dropout", m_weightDropout);
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
 
@@ -203,6 +205,26 @@ KernelCall AttentionImpl::kernelCall(const torch::Tensor& x) {
 torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v, std::int64_t past,
                                            const HookedModule& hooks) {
+    return mixValues(m_weightDropout(explicitWeights(q, k, past, hooks)), v);
+}
+
+void AttentionImpl::recordFactors(const torch::Tensor& q, const torch::Tensor& k,
+                                  const HookedModule& hooks) {
+    // A window is no part of the factors of a map.
+    auto* recorder = factorRecorder();
+    if (!recorder || takesWeights(hooks) || m_options.windowed(k.size(2))) return;
+    recorder->scores(path, {q, k, scaleOf(m_options), "softmax", m_options.causal});
+    if (m_options.relational) recorder->relations(path, {q, k, scaleOf(m_options)});
+}
+
+torch::Tensor AttentionImpl::weights(const torch::Tensor& q, const torch::Tensor& k,
+                                     std::int64_t past, const HookedModule& hooks) {
+    recordFactors(q, k, hooks);
+    return explicitWeights(q, k, past, hooks);
+}
+
+torch::Tensor AttentionImpl::explicitWeights(const torch::Tensor& q, const torch::Tensor& k,
+                                             std::int64_t past, const HookedModule& hooks) {
     // Maps that a recorder cannot get as factors.
     const bool asMaps = activeRecorder() && (takesWeights(hooks) || m_options.windowed(k.size(2)));
     if (!hooks) {
@@ -212,7 +234,7 @@ torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::
             if (m_options.relational)
                 activeRecorder()->relations(path, innerProducts(q, k, m_options));
         }
-        return mixValues(m_weightDropout(alpha), v);
+        return alpha;
     }
     const auto [scores, alpha] = hookedWeights(hooks, q, k, m_options, past);
     if (recordsMaps() || asMaps) {
@@ -224,7 +246,7 @@ torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::
                 path, torch::where(inner.isinf(), innerProducts(q, k, m_options), inner));
         }
     }
-    return mixValues(m_weightDropout(alpha), v);
+    return alpha;
 }
 
 torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tensor& key,
@@ -272,26 +294,29 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     };
     const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
     const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
+    return attend(q, k, v, past, hooks, own && value.is_same(query) ? query : torch::Tensor());
+}
 
+torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor& k,
+                                    const torch::Tensor& v, std::int64_t past,
+                                    const HookedModule& hooks, const torch::Tensor& input) {
+    const auto& o = m_options;
     const bool windowed = o.windowed(k.size(2));
-    // A window is no part of the factors of a map.
-    if (auto* recorder = factorRecorder(); recorder && !takesWeights(hooks) && !windowed) {
-        recorder->scores(path, {q, k, scaleOf(o), "softmax", o.causal});
-        if (o.relational) recorder->relations(path, {q, k, scaleOf(o)});
-    }
-    const CudaAttentionInput input{q, k, v, -1, {}, past};
+    recordFactors(q, k, hooks);
+    const CudaAttentionInput call{q, k, v, -1, {}, past};
     const KernelOptions options{scaleOf(o), o.causal, weightDropout()};
+    // Heads without own projections are no more than a part of a module, which has the point.
     const auto joined = [&](const torch::Tensor& h) {
-        return hookedJoined(hooks, "hook_z", h, o.n_heads);
+        return o.projects ? hookedJoined(hooks, "hook_z", h, o.n_heads) : h;
     };
     if (takesWeights(hooks) || (windowed && activeRecorder()))
         return joined(joinHeads(explicitHeads(q, k, v, past, hooks)));
-    if (own && value.is_same(query) && !cache && !recordsMaps() && !windowed &&
-        servesSmall(query, {kernelHeads()}))
-        return joined(smallAttention({{input, options}})[0]);
+    if (input.defined() && !activeCache() && !recordsMaps() && !windowed &&
+        servesSmall(input, {kernelHeads()}))
+        return joined(smallAttention({{call, options}})[0]);
     const auto kernels =
-        recordsMaps() || windowed ? CudaKernels::None : chosenCuda(form, input, options);
-    if (kernels != CudaKernels::None) return joined(cudaAttention(input, options, kernels));
+        recordsMaps() || windowed ? CudaKernels::None : chosenCuda(form, call, options);
+    if (kernels != CudaKernels::None) return joined(cudaAttention(call, options, kernels));
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {
         case AttentionForm::Tiled:

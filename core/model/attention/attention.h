@@ -35,6 +35,7 @@ struct HeadOptions {
     RotaryOptions rotary;     ///< with `rope`
     std::int64_t window = 0;  ///< with `causal`: i attends to j with i - j < window; 0: no window
     bool relational = false;  ///< also records its inner products as relations
+    bool projects = true;     ///< has its projections; otherwise attend() alone can be called
 
     std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
     std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }
@@ -111,9 +112,21 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
     /// The joined heads of forward(), before `wo`.
     torch::Tensor heads(const torch::Tensor& query, const torch::Tensor& key,
                         const torch::Tensor& value);
+    /// The joined heads of queries q [b, h, n, key_dim], the first of which has position `past`,
+    /// and of keys and values [b, h_kv, m, ...]: [b, n, h d_h]. `input`: what all of them are
+    /// projections of, where that is one tensor.
+    torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                         std::int64_t past, const HookedModule& hooks,
+                         const torch::Tensor& input = {});
+    /// The weights alpha [b, h, n, m] that attend() uses, as hooks leave them and recorders get
+    /// them.
+    torch::Tensor weights(const torch::Tensor& q, const torch::Tensor& k, std::int64_t past,
+                          const HookedModule& hooks);
     /// The parts of forward(x, x, x), for kernels that compute several kinds of heads at once: the
     /// sizes, the projections without a cache, and the steps after the heads are joined.
     KernelHeads kernelHeads() const;
+    /// The width of the joined heads.
+    std::int64_t width() const { return m_options.width(); }
     KernelCall kernelCall(const torch::Tensor& x);
     torch::Tensor finish(const torch::Tensor& heads) { return dropOutput(wo(heads)); }
     torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
@@ -128,6 +141,10 @@ private:
     torch::Tensor explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
                                 const torch::Tensor& v, std::int64_t past,
                                 const HookedModule& hooks);
+    torch::Tensor explicitWeights(const torch::Tensor& q, const torch::Tensor& k, std::int64_t past,
+                                  const HookedModule& hooks);
+    /// Gives a recorder of factors the queries and keys, where alpha is their product alone.
+    void recordFactors(const torch::Tensor& q, const torch::Tensor& k, const HookedModule& hooks);
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 
     HeadOptions m_options;

@@ -20,6 +20,8 @@ struct RotaryOptions {
     double rope_low_freq_factor = 1.0;
     double rope_high_freq_factor = 4.0;
     std::int64_t rope_original = 8192;
+    /// nanochat's: turned the other way, by cosines and sines that are rounded to bfloat16.
+    bool rotary_backwards = false, rotary_rounded = false;
 
     /// The dimensions of a head of that width that turn.
     std::int64_t dims(std::int64_t width) const { return rotary_dims > 0 ? rotary_dims : width; }

@@ -26,6 +26,7 @@ bool alike(const torch::Tensor& a, const torch::Tensor& b) {
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     if (name == "identity") return x;
     if (name == "relu") return torch::relu(x);
+    if (name == "relu2") return torch::relu(x).square();
     if (name == "sigmoid") return torch::sigmoid(x);
     if (name == "tanh") return torch::tanh(x);
     if (name == "gelu") return hasFusedActivation(x) ? fusedGelu(x) : torch::gelu(x, "tanh");
@@ -37,9 +38,10 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
 
 NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps)
     : m_width(d), m_type(type), m_eps(eps) {
-    if (type != "layernorm" && type != "layernorm_no_bias" && type != "rmsnorm" && type != "none")
+    const bool plain = type == "none" || type == "rmsnorm_no_weight";
+    if (type != "layernorm" && type != "layernorm_no_bias" && type != "rmsnorm" && !plain)
         throw OptionError("norm_type", "unknown norm '" + type + "'");
-    if (type != "none") weight = register_parameter("weight", newConstant({d}, 1.0));
+    if (!plain) weight = register_parameter("weight", newConstant({d}, 1.0));
     if (type == "layernorm") bias = register_parameter("bias", newConstant({d}, 0.0));
 }
 
@@ -53,7 +55,8 @@ torch::Tensor NormImpl::forward(const torch::Tensor& x) {
     if (m_type == "none") return x;
     if (isFused(x)) return fusedNormedSum(x, {}, 0.0, {weight, bias, m_eps}).normed;
     if (centres()) return torch::layer_norm(x, {m_width}, weight, bias, m_eps);
-    return x * torch::rsqrt(x.square().mean(-1, true) + m_eps) * weight;
+    const auto normed = x * torch::rsqrt(x.square().mean(-1, true) + m_eps);
+    return weight.defined() ? normed * weight : normed;
 }
 
 NormedSum NormImpl::ofSum(const torch::Tensor& x, const torch::Tensor& branch, double p) {
@@ -118,10 +121,17 @@ void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::Scal
     const std::int64_t known = m_rotaryTable.defined() ? 2 * m_rotaryTable.size(0) : 0;
     auto frequency = torch::pow(m_options.rope_theta,
                                 -torch::arange(0, width, 2, options) / static_cast<double>(width));
+    // A last bit more or less of an angle would move cosines by a whole step of bfloat16.
+    if (m_options.rotary_rounded)
+        frequency = 1.0 / torch::pow(m_options.rope_theta, torch::arange(0, width, 2, options) /
+                                                               static_cast<double>(width));
     if (m_options.rope_factor != 1.0) frequency = scaledFrequency(frequency, m_options);
     const auto angle =
         torch::outer(torch::arange(std::max(known, count), options), frequency).to(type);
-    m_rotaryTable = torch::complex(angle.cos(), angle.sin());
+    auto cosine = angle.cos(), sine = angle.sin();
+    if (m_options.rotary_rounded)
+        cosine = cosine.to(torch::kBFloat16).to(type), sine = sine.to(torch::kBFloat16).to(type);
+    m_rotaryTable = torch::complex(cosine, m_options.rotary_backwards ? -sine : sine);
 }
 
 torch::Tensor RotaryPositions::table(std::int64_t count, std::int64_t width,

@@ -16,11 +16,11 @@
 namespace relascope::core {
 
 /// Applies an activation: identity, relu, sigmoid, tanh, gelu (tanh approximation), exact_gelu,
-/// silu, softmax (over the last dimension).
+/// silu, relu2 (its square), softmax (over the last dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
 /// Normalisation over the last dimension: "layernorm" (weight and bias), "layernorm_no_bias" (the
-/// same without), "rmsnorm" (weight) or "none". Any shape [..., d].
+/// same without), "rmsnorm" (weight), "rmsnorm_no_weight" or "none". Any shape [..., d].
 struct NormImpl : torch::nn::Module {
     NormImpl(std::int64_t d, const std::string& type, double eps = 1e-5);
     torch::Tensor forward(const torch::Tensor& x);
@@ -31,6 +31,8 @@ struct NormImpl : torch::nn::Module {
     double eps() const { return m_eps; }
     /// Whether the norm subtracts the mean.
     bool centres() const { return m_type.starts_with("layernorm"); }
+    /// Whether it changes nothing.
+    bool isNone() const { return m_type == "none"; }
 
     torch::Tensor weight, bias;
 

@@ -129,6 +129,7 @@ struct RowDecoder::Layer {
 bool RowDecoder::takes(ModelImpl& model, const ModelOptions& o) {
     const auto* symbols = o.find<SymbolOptions>();
     if (o.input() != InputKind::Tokens || !canCache(o)) return false;
+    if (!dynamic_cast<LanguageModelImpl*>(&model)) return false;  // nanochat's
     if (symbols && symbols->symbol_retrieval == "rel_sym_attn") return false;
     for (const auto& module : model.modules(false)) {
         const bool narrow = module->as<LinearImpl>() || module->as<EmbeddingImpl>();

@@ -18,7 +18,7 @@ namespace relascope::core {
 class RowDecoder {
 public:
     /// Whether the model is supported: a language model on the CPU with float32 weights, or
-    /// bfloat16 ones after castToBFloat16(), that can use a cache (canCache()).
+    /// bfloat16 ones after castToBFloat16(), that can use a cache (canCache()); not nanochat's.
     static bool takes(ModelImpl& model, const ModelOptions& options);
 
     /// Reads the weights in place: the model must outlive this and must not move them.

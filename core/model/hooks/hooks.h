@@ -40,6 +40,8 @@ public:
     /// Whether the hooks want any point whose name begins with `prefix`; modules without a wanted
     /// point keep their fastest form.
     virtual bool takes(std::string_view prefix) const = 0;
+    /// Whether at() looks at more of a tensor than its sizes.
+    virtual bool takesValues() const { return true; }
     /// Gets the tensor of a point and returns the one that the forward pass continues with.
     virtual torch::Tensor at(const HookPoint& point, const torch::Tensor& value) = 0;
     /// The factors [size] of the entries along `axis`, if the hooks do nothing but multiply whole
@@ -91,6 +93,7 @@ public:
 
     explicit operator bool() const { return m_hooks != nullptr; }
     bool takes(const char* name) const { return m_hooks && m_hooks->takes(m_prefix + name); }
+    bool takesValues() const { return m_hooks && m_hooks->takesValues(); }
     /// The tensor to continue with at that point.
     torch::Tensor operator()(const char* name, Axes axes, const torch::Tensor& value) const {
         return m_hooks ? m_hooks->at({m_prefix + name, axes, m_first}, value) : value;

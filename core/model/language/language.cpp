@@ -60,9 +60,13 @@ void LanguageModelImpl::finish() {
     if (o.pos_enc_type == "pos_emb")
         m_positions = m_layers->register_module("positional_embedder",
                                                 Embedding(o.max_block_size, o.d_model));
+    initialiseLanguageModel(*this, o.n_layers);
+}
+
+void initialiseLanguageModel(torch::nn::Module& model, std::int64_t layers) {
     if (parameterFill() != ParameterFill::Fresh) return;
     const torch::NoGradGuard noGrad;
-    for (const auto& module : modules(false)) {
+    for (const auto& module : model.modules(false)) {
         if (auto* linear = module->as<LinearImpl>()) {
             linear->weight.normal_(0.0, 0.02);
             if (linear->bias.defined()) linear->bias.zero_();
@@ -74,8 +78,8 @@ void LanguageModelImpl::finish() {
     }
     // The published code scales linear3 instead of linear2 when swiglu; linear2 adds to the
     // residual stream, so we scale that one.
-    const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(o.n_layers));
-    for (auto& item : named_parameters())
+    const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(layers));
+    for (auto& item : model.named_parameters())
         if (item.key().ends_with("linear2.weight") || item.key().ends_with("wo.weight"))
             item.value().normal_(0.0, residual);
 }

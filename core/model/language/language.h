@@ -27,8 +27,7 @@ protected:
                       bool tied = true);
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor decode(torch::Tensor x) = 0;
-    /// Registers the modules after the blocks and sets the published initial weights: N(0, 0.02),
-    /// zero biases, N(0, 0.02 / sqrt(2 layers)) for layers that add to the residual stream.
+    /// Registers the modules after the blocks and sets the published initial weights.
     void finish();
 
     TransformerLMOptions m_options;
@@ -68,6 +67,10 @@ private:
 
     std::vector<std::shared_ptr<SymbolRetrieverImpl>> m_retrievers;  ///< one a layer
 };
+
+/// Sets the published initial weights, unless they are to be loaded: N(0, 0.02), zero biases, N(0,
+/// 0.02 / sqrt(2 layers)) for layers that add to the residual stream.
+void initialiseLanguageModel(torch::nn::Module& model, std::int64_t layers);
 
 /// Throws OptionError unless ids [b, n] int64 are within 0..vocabulary - 1 and n within 1..longest.
 /// `what` names the sequence: "tokens", "source".

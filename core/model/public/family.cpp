@@ -46,6 +46,7 @@ std::vector<std::int64_t> shapeInFile(StoredForm form,
 const std::vector<Family>& families() {
     static const auto all = [] {
         auto list = decoderFamilies();
+        list.insert(list.end(), nanochatFamilies().begin(), nanochatFamilies().end());
         list.insert(list.end(), imageFamilies().begin(), imageFamilies().end());
         return list;
     }();
@@ -70,7 +71,8 @@ std::string modelTitle(const ModelOptions& options) {
 
 std::string noRelationsText(const ModelOptions& options) {
     const auto* family = familyOf(options);
-    if (!family) return {};
+    const auto* heads = options.find<BlockOptions>();
+    if (!family || (options.info().dual && heads->n_heads_ra > 0)) return {};
     return "a " + family->title + " has no relational heads; sensory heads are in all " +
            std::to_string(options.get<StackDepth>().n_layers) + " layers";
 }
@@ -93,6 +95,7 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
         if (!row.also.empty()) tensor.also = numbered(row.also, block) + kind;
         tensor.outside = row.outside;
         tensor.form = row.form;
+        tensor.absent = row.absent;
         std::vector<std::vector<std::int64_t>> sizes;
         for (const auto& part : row.parts) {
             const auto found = shapes.find(numbered(part, block) + kind);
@@ -176,7 +179,7 @@ std::vector<CheckpointProblem> FamilyFile::problems() const {
         known.insert(name);
         const auto found = stored.find(name);
         if (found == stored.end()) {
-            if (!tensor.optional)
+            if (!tensor.optional && !tensor.absent)
                 problems.push_back({ProblemKind::Missing, name,
                                     "the model needs it, " + shapeOf(tensor.shape) +
                                         ", but it is not in the file"});

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct FamilyTensor {
     /// The tensor's name in the memory of `transformers` 5, and so in files that training scripts
     /// save; empty where it is the same.
     std::string also = {};
+    std::optional<double> absent = {};  ///< all its values where a file lacks it
 };
 
 struct Family {
@@ -68,11 +70,14 @@ struct Family {
     bool rotary = false;
     std::vector<FamilyTensor> tensors;
     std::vector<std::string> ignored;  ///< tensors of old files that are not used
+    /// Reads its configuration, in place of `fixed`, `keys` and `limits`. Null: by these.
+    ModelOptions (*read)(const nlohmann::ordered_json& config) = nullptr;
 };
 
 /// The families of all tables, text first.
 const std::vector<Family>& families();
 const std::vector<Family>& decoderFamilies();
+const std::vector<Family>& nanochatFamilies();
 const std::vector<Family>& imageFamilies();
 /// The family of that model_type; null if there is none.
 const Family* findFamily(const std::string& type);
@@ -98,8 +103,9 @@ struct FileTensor {
     std::vector<std::int64_t> shape;
     std::vector<std::string> parts;
     StoredForm form = StoredForm::Plain;
-    std::int64_t heads = 1;  ///< for ByHead
-    bool optional = false;   ///< a second name of a tied tensor
+    std::int64_t heads = 1;             ///< for ByHead
+    bool optional = false;              ///< a second name of a tied tensor
+    std::optional<double> absent = {};  ///< all its values where the file lacks it
 };
 /// The tensors in files of a model of a family, in the order of the table.
 std::vector<FileTensor> fileTensors(const ModelOptions& options);
