@@ -9,6 +9,7 @@
 #include "files/atomic_file.h"
 #include "model/public/family.h"
 #include "options/published_config.h"
+#include "text/tokenizer_pickle.h"
 
 namespace relascope::core {
 namespace {
@@ -26,6 +27,7 @@ constexpr std::array kCopied = {"generation_config.json",
                                 "vocab.json",
                                 "merges.txt",
                                 "tokenizer.model",
+                                kTokenizerPickle,
                                 "chat_template.jinja"};
 
 std::string tensorsFile(const std::string& run) {
@@ -61,6 +63,7 @@ void writeFamilyForm(const CheckpointSource& source, const ModelOptions& model,
     const auto folder = familyFolder(run);
     makeDirectories(folder);
     copyFamilyFiles(fs::path(source.files().at(0)).parent_path().string(), folder, false);
+    copyTokenizerOfRanks(source.files().at(0), folder);
     writeTextFile(folder + "/config.json", configOfTrained(source.config(), model, classNames));
     writeTextFile(tensorsFile(run), nlohmann::ordered_json{{"tensors", tensors}}.dump(1) + "\n");
 }

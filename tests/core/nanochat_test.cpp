@@ -11,6 +11,7 @@
 #include "analysis/attribution.h"
 #include "analysis/verify.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/family_form.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
 #include "interventions/edited_run.h"
@@ -20,6 +21,8 @@
 #include "model/decode/generate.h"
 #include "model/decode/row_decoder.h"
 #include "model/nanochat/nanochat_options.h"
+#include "model/public/family.h"
+#include "options/published_config.h"
 #include "support/golden_copy.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
@@ -205,6 +208,27 @@ TEST(Nanochat, IsConvertedToTheBit) {
                 EXPECT_EQ(allOf(home / (std::string("folder/") + file)),
                           allOf(golden(name) + "/" + file));
             }
+    }
+}
+
+// What a run writes again: the names and types of the file, and the lambdas, which it trains.
+TEST(Nanochat, RunsKeepTheFormOfTheFile) {
+    for (const std::string name : {"nanochat_hadamard_all_relational", "nanochat_standard_old"}) {
+        SCOPED_TRACE(name);
+        const TemporaryFolder run("nanochat-run");
+        const Opened opened(golden(name));
+        writeFamilyForm(*opened.source, opened.options, {}, run.path());
+        const auto form = readFamilyForm(run.path(), opened.options);
+        ASSERT_TRUE(form);
+        std::map<std::string, std::string> types;
+        for (const auto& tensor : form->tensors) types[tensor.name] = tensor.dtype;
+        EXPECT_EQ(types.at("resid_lambdas"), "F32");
+        EXPECT_EQ(types.at("x0_lambdas"), "F32");
+        EXPECT_EQ(types.at("transformer.wte.weight"),
+                  name == "nanochat_standard_old" ? "F32" : "BF16");
+        EXPECT_EQ(types.size(), core::fileTensors(opened.options).size());
+        const auto config = allOf(familyFolder(run.path()) + "/config.json");
+        EXPECT_EQ(modelFromPublishedConfig(config), opened.options);
     }
 }
 
