@@ -38,13 +38,14 @@ torch::Tensor editedLogits(ModelImpl& model, const ModelInput& input, const Edit
     return forwardEdited(model, input, editor);
 }
 
-// alpha [b, h, i, j] of every layer, by the number of the layer from 1.
+// alpha [b, h, i, j] of the sensory heads of every layer, by the number of the layer from 1.
 std::map<std::int64_t, torch::Tensor> numbered(const Tensors& recorded, const char* kind,
                                                const std::string& stack) {
     std::map<std::int64_t, torch::Tensor> all;
     for (const auto& [name, tensor] : recorded) {
         const auto at = name.find(stack + ".");
         if (!name.starts_with(kind) || at == std::string::npos) continue;
+        if (name.ends_with(".relational_attention")) continue;
         all[std::stoll(name.substr(at + stack.size() + 1)) + 1] = tensor;
     }
     return all;
