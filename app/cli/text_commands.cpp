@@ -102,6 +102,7 @@ int decode(const TokenizeArguments& a, const core::Tokenizer& tokenizer) {
     Output out;
     std::string word, text;
     std::int64_t count = 0;
+    std::int32_t previous = -1;
     const auto take = [&] {
         if (word.empty()) return;
         std::int32_t id = 0;
@@ -113,7 +114,9 @@ int decode(const TokenizeArguments& a, const core::Tokenizer& tokenizer) {
             throw FileError(name, "token " + std::to_string(count + 1) + " is " + word + "; " +
                                       tokenizer.name() + " has token ids 0 to " +
                                       std::to_string(tokenizer.size() - 1));
-        const auto piece = count++ == 0 ? tokenizer.firstPiece(id) : tokenizer.piece(id);
+        const auto piece =
+            count++ == 0 ? tokenizer.firstPiece(id) : tokenizer.pieceAfter(id, previous);
+        previous = id;
         word.clear();
         if (a.json)
             text += piece;

@@ -38,7 +38,7 @@ torch::Tensor editedLogits(ModelImpl& model, const ModelInput& input, const Edit
     return forwardEdited(model, input, editor);
 }
 
-// alpha [b, h, i, j] of every layer, by the number of the layer from 1.
+// alpha [b, h, i, j] of the sensory heads of every layer, by the number of the layer from 1.
 std::map<std::int64_t, torch::Tensor> numbered(const Tensors& recorded, const char* kind,
                                                const std::string& stack) {
     std::map<std::int64_t, torch::Tensor> all;

@@ -48,10 +48,10 @@ void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
     }
     info.classNames = classNamesOfConfig(info.config);
     // An output that the configuration ties to the embedding, and that differs from it.
-    const auto* used = model.find<PublicDecoderOptions>();
+    const auto* used = model.find<OutputLayer>();
     if (!used || used->tie_word_embeddings) return;
     const auto configured = modelFromPublishedConfig(info.config);
-    if (!configured.get<PublicDecoderOptions>().tie_word_embeddings) return;
+    if (!configured.get<OutputLayer>().tie_word_embeddings) return;
     for (auto& stored : info.tensors) {
         const auto found = known.find(stored.name);
         if (found != known.end() && found->second->outside)
@@ -191,8 +191,8 @@ bool sameBytes(const CheckpointSource& source, const StoredTensor& a, const Stor
 
 // A tied output that is stored and differs from the embedding still counts as the output.
 void untieIfStored(ModelOptions& model, const CheckpointSource& source) {
-    auto* decoder = model.find<PublicDecoderOptions>();
-    if (!decoder || !decoder->tie_word_embeddings) return;
+    auto* decoder = model.find<OutputLayer>();
+    if (!decoder || !decoder->tie_word_embeddings || familyOf(model)->sharedMustEqual) return;
     const FamilyFile file(model, source.tensors());
     const StoredTensor *embedding = nullptr, *output = nullptr;
     for (const auto& tensor : file.tensors()) {
@@ -201,6 +201,32 @@ void untieIfStored(ModelOptions& model, const CheckpointSource& source) {
     }
     if (embedding && output && !sameBytes(source, *embedding, *output))
         decoder->tie_word_embeddings = false;
+}
+
+// Further names of tensors, in a file that has several, whose values differ from the tensor's.
+std::vector<CheckpointProblem> unequalNames(const ModelOptions& model,
+                                            const CheckpointSource& source) {
+    std::vector<CheckpointProblem> problems;
+    if (!familyOf(model)->sharedMustEqual) return problems;
+    std::map<std::string, std::string> first;  // of every name in the model
+    for (const auto& shape : modelShapes(model))
+        first[shape.name] = shape.aliasOf.empty() ? shape.name : shape.aliasOf;
+    const FamilyFile file(model, source.tensors());
+    std::map<std::string, const StoredTensor*> kept;
+    for (const auto& tensor : file.tensors())
+        if (const auto* stored = file.find(tensor); stored && !tensor.optional)
+            kept[first.at(tensor.parts.front())] = stored;
+    for (const auto& tensor : file.tensors()) {
+        const auto* stored = tensor.optional ? file.find(tensor) : nullptr;
+        const auto own = kept.find(first.at(tensor.parts.front()));
+        if (!stored || own == kept.end() || stored->shape != own->second->shape) continue;
+        if (!sameBytes(source, *stored, *own->second))
+            problems.push_back({ProblemKind::Names, stored->name,
+                                "'" + stored->name + "' differs from '" + own->second->name +
+                                    "', which the configuration says it equals; save the model "
+                                    "again, or change the configuration"});
+    }
+    return problems;
 }
 
 }  // namespace
@@ -246,6 +272,7 @@ std::vector<CheckpointProblem> compareCheckpoint(const ModelOptions& model,
     auto problems = hasFamilyNames(model, source)
                         ? FamilyFile(model, source.tensors()).problems()
                         : compareTensors(modelShapes(model), source.tensors());
+    if (problems.empty() && hasFamilyNames(model, source)) return unequalNames(model, source);
     if (problems.empty()) return problems;
     if (const auto packed = packedWeights(source.tensors()); !packed.empty())
         return {{ProblemKind::Names, "weights", "it " + packed}};

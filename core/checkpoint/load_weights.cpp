@@ -125,6 +125,13 @@ std::string missingText(const std::string& name, const CheckpointSource& source)
     return there ? name + " (it " + there->note + ")" : name;
 }
 
+// What the model has, from the message of a wrong shape: " instead of [3] in the model".
+std::string insteadOf(const std::string& message) {
+    constexpr std::string_view between = " in the file, ";
+    const auto at = message.find(between);
+    return at == std::string::npos ? "" : " instead of " + message.substr(at + between.size());
+}
+
 LoadReport reportOf(const std::vector<CheckpointProblem>& problems,
                     const CheckpointSource& source) {
     LoadReport report;
@@ -137,7 +144,8 @@ LoadReport reportOf(const std::vector<CheckpointProblem>& problems,
         else if (problem.kind == ProblemKind::Unexpected)
             report.unexpected.push_back(problem.subject);
         else if (problem.kind == ProblemKind::WrongShape)
-            report.wrongShape.push_back(problem.subject + " " + shapeText(stored->shape));
+            report.wrongShape.push_back(problem.subject + " " + shapeText(stored->shape) +
+                                        insteadOf(problem.message));
         else
             report.wrongType.push_back(problem.subject + " " + stored->dtype);
     }

@@ -110,9 +110,11 @@ TextEnd continueTokens(ModelImpl& model, const ModelOptions& modelOptions,
         // Rows of the vocabulary without text in the tokenizer are never generated.
         if (!every && logits.size(0) > pieces) logits = logits.slice(0, 0, pieces);
         auto token = sampler.sample(logits.contiguous());
+        const auto last = next.back();
+        const auto before = static_cast<std::int32_t>(last < pieces ? last : 0);
         const auto fill = [&](TokenChoice& choice) {
             if (choice.id < pieces)
-                choice.piece = tokenizer->piece(static_cast<std::int32_t>(choice.id));
+                choice.piece = tokenizer->pieceAfter(static_cast<std::int32_t>(choice.id), before);
             else
                 choice.piece = "[" + std::to_string(choice.id) + "]";
         };

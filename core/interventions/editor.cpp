@@ -251,7 +251,7 @@ torch::Tensor Editor::partOf(std::size_t index, const HookPoint& point, const to
             auto open = point.closed.defined()
                             ? point.closed.logical_not().to(value.scalar_type())
                             : torch::ones({value.size(-2), value.size(-1)}, value.options());
-            open = open / open.sum(-1, true);
+            open = open / open.sum(-1, true).clamp_min(1);  // padding has no open cell
             return region.of(open.expand_as(value));
         }
         default:

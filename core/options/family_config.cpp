@@ -81,7 +81,8 @@ public:
         ModelOptions m(m_family.architecture);
         m.set("family", m_family.type);
         for (const auto& [option, value] : m_family.fixed) m.set(option, value);
-        for (const auto& key : m_family.keys) m.set(key.option, valueOf(m, key));
+        for (const auto& key : m_family.keys)
+            if (applies(m, key)) m.set(key.option, valueOf(m, key));
         if (m_family.rotary) readRotary(m);
         if (auto* images = m.find<PublicImageOptions>()) readImages(*images, shape);
         requireBounds(m);
@@ -93,7 +94,10 @@ public:
     std::vector<std::string> unused() const {
         std::vector<std::string> names;
         for (const auto& [key, value] : m_config.items())
-            if (!m_used.count(key) && !isNeutral(key)) names.push_back(key);
+            if (!m_used.count(key) && !isNeutral(key) &&
+                std::find(m_family.neutral.begin(), m_family.neutral.end(), key) ==
+                    m_family.neutral.end())
+                names.push_back(key);
         names.insert(names.end(), m_unusedParts.begin(), m_unusedParts.end());
         return names;
     }
@@ -114,14 +118,18 @@ private:
 
     void requireClass() {
         const auto found = m_config.find("architectures");
-        if (found == m_config.end() || !found->is_array() || found->empty()) return;
-        const auto& name = found->front();
+        if (found == m_config.end() || found->empty()) return;
+        if (!found->is_array() && !found->is_string()) return;
         const auto& known = m_family.classes;
-        if (name.is_string() &&
-            std::find(known.begin(), known.end(), name.get<std::string>()) != known.end())
-            return;
+        const auto isKnown = [&known](const Json& name) {
+            return name.is_string() &&
+                   std::find(known.begin(), known.end(), name.get<std::string>()) != known.end();
+        };
+        const bool one = found->is_string();
+        if (one ? isKnown(*found) : std::any_of(found->begin(), found->end(), isKnown)) return;
         std::string all;
-        for (const auto& one : known) all += (all.empty() ? "" : " or ") + one;
+        for (const auto& name : known) all += (all.empty() ? "" : " or ") + name;
+        const auto& name = one ? *found : found->front();
         throw OptionError("architectures", "is " + shown(name) + ", which has no answers of " +
                                                m_family.title + "; save the model as " + all);
     }
@@ -148,7 +156,8 @@ private:
     }
 
     // A value of the kind of the option, from 1 where it is a count.
-    static FieldValue typed(const std::string& key, const Json& value, const FieldValue& like) {
+    static FieldValue typed(const std::string& key, const Json& value, const FieldValue& like,
+                            std::int64_t least = 1) {
         if (std::holds_alternative<bool>(like)) {
             if (!value.is_boolean()) refuse(key, value, "true or false would open");
             return value.get<bool>();
@@ -162,29 +171,66 @@ private:
             if (!value.is_string()) refuse(key, value, "a text would open");
             return value.get<std::string>();
         }
-        return count(key, value);
+        return count(key, value, least);
     }
-    static std::int64_t count(const std::string& key, const Json& value) {
+    static std::int64_t count(const std::string& key, const Json& value, std::int64_t least = 1) {
         constexpr std::int64_t most = 1'000'000'000;
-        if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 ||
+        if (!value.is_number_unsigned() ||
+            value.get<std::uint64_t>() < static_cast<std::uint64_t>(least) ||
             value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
-            refuse(key, value, "a whole number from 1 to 1000000000 would open");
+            refuse(key, value,
+                   "a whole number from " + std::to_string(least) + " to 1000000000 would open");
         return value.get<std::int64_t>();
     }
     static double number(const std::string& key, const Json& value) {
         return std::get<double>(typed(key, value, 0.0));
     }
 
+    // Whether the model has what a key says; refuses a key that would have to do something.
+    bool applies(const ModelOptions& m, const FamilyKey& key) {
+        if (key.when.holds(m)) return true;
+        m_used.insert(key.names.begin(), key.names.end());
+        if (key.otherwise == FamilyKey::Otherwise::Ignored) return false;
+        for (const auto& name : key.names)
+            if (const auto* value = find(name); value && *value != false)
+                throw OptionError(name, "is " + shown(*value) + ", which only models of " +
+                                            key.when.spelled + " have; leave it out");
+        return false;
+    }
+
     FieldValue valueOf(const ModelOptions& m, const FamilyKey& key) {
         m_used.insert(key.names.begin(), key.names.end());
-        for (const auto& name : key.names) {
-            if (!m_config.contains(name)) continue;
-            const auto* value = find(name);
-            m_names[key.option] = name;
-            return value ? typed(name, *value, m.value(key.option)) : key.null;
+        const Json* value = nullptr;
+        bool there = false;
+        std::string name = key.names.front();
+        for (const auto& one : key.names) {
+            if (!m_config.contains(one)) continue;
+            name = one, value = find(one), there = true;
+            break;
         }
-        m_names[key.option] = key.names.front();
-        return key.absent;
+        m_names[key.option] = name;
+        auto result = value         ? given(m, key, name, *value)
+                      : key.derived ? key.derived(m)
+                      : there       ? key.null
+                                    : key.absent;
+        if (key.times.empty()) return result;
+        // Sizes beyond the bounds of the field are refused later.
+        const auto product = static_cast<double>(std::get<std::int64_t>(result)) *
+                             static_cast<double>(m.number(key.times));
+        if (product > 1e15)
+            refuse(name, std::get<std::int64_t>(result), "a smaller one would open");
+        return std::get<std::int64_t>(result) * m.number(key.times);
+    }
+
+    static FieldValue given(const ModelOptions& m, const FamilyKey& key, const std::string& name,
+                            const Json& value) {
+        if (key.texts.empty()) return typed(name, value, m.value(key.option), key.least);
+        std::vector<Json> known;
+        for (const auto& [spelled, own] : key.texts) {
+            if (value == spelled) return own;
+            known.push_back(spelled);
+        }
+        refuse(name, value, listOf(known) + " would open");
     }
 
     // theta, scaling and the rotated part: from rope_parameters (version 5 of the package), or from

@@ -94,11 +94,35 @@ Json parseShallow(const std::string& text) {
     return json;
 }
 
+// Whether a configuration of the family's model_type names a class of it, where other models have
+// the same model_type.
+bool namesClass(const Family& family, const Json& json) {
+    if (family.configClass.empty()) return true;
+    const auto names = [&family](const Json& value) {
+        if (!value.is_string()) return false;
+        const auto text = value.get<std::string>();
+        const auto last = text.substr(text.rfind('.') + 1);  // of "configuration_x.XConfig"
+        return last == family.configClass || std::find(family.classes.begin(), family.classes.end(),
+                                                       last) != family.classes.end();
+    };
+    for (const char* key : {"auto_map", "architectures"}) {
+        const auto found = json.find(key);
+        if (found == json.end()) continue;
+        if (names(*found) ||
+            (found->is_structured() && std::any_of(found->begin(), found->end(), names)))
+            return true;
+    }
+    return false;
+}
+
 // The family of a configuration, by its model_type or the class it was saved from; null for those
 // of the papers.
 const Family* familyIn(const Json& json) {
     const auto type = json.find("model_type");
-    if (type != json.end() && type->is_string()) return findFamily(type->get<std::string>());
+    if (type != json.end() && type->is_string()) {
+        const auto* family = findFamily(type->get<std::string>());
+        return family && namesClass(*family, json) ? family : nullptr;
+    }
     const auto classes = json.find("architectures");
     if (classes == json.end() || !classes->is_array()) return nullptr;
     for (const auto& family : families())
@@ -166,9 +190,10 @@ ModelOptions modelFromPublishedConfig(
     const bool named = json.contains("class") && json.contains("arguments");
     if (named && !json["class"].is_string()) throw OptionError("class", "is not a string");
     const std::string name = named ? json["class"].get<std::string>() : classOf(json);
-    const auto& known = ModelOptions::architectures();
-    if (std::find(known.begin(), known.end(), name) == known.end())
-        throw OptionError("class", unknownName("model class", name, known));
+    const auto& known = architectures();
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const auto* one) { return one->name == name; }))
+        throw OptionError("class", unknownName("model class", name, ModelOptions::architectures()));
     const auto& info = architectureInfo(name);
     ModelOptions m = info.constructed();
     JsonArguments a(named ? json["arguments"] : json, named ? "arguments" : "");
@@ -203,9 +228,9 @@ std::string configOfTrained(const std::string& text, const ModelOptions& model,
         json.erase("num_labels");
         changed = true;
     }
-    if (const auto* decoder = model.find<PublicDecoderOptions>();
+    if (const auto* decoder = model.find<OutputLayer>();
         decoder && !decoder->tie_word_embeddings &&
-        configured.get<PublicDecoderOptions>().tie_word_embeddings) {
+        configured.get<OutputLayer>().tie_word_embeddings) {
         json["tie_word_embeddings"] = false;
         changed = true;
     }

@@ -211,6 +211,17 @@ std::string_view BytePairTokenizer::firstPiece(std::int32_t id) const {
     return text;
 }
 
+std::string_view BytePairTokenizer::pieceAfter(std::int32_t id, std::int32_t previous) const {
+    auto text = piece(id);
+    if (text.starts_with(' '))
+        for (const auto& before : m_parts.blankTakenAfter)
+            if (piece(previous).ends_with(before)) {
+                text.remove_prefix(1);
+                break;
+            }
+    return text;
+}
+
 void BytePairTokenizer::encodeWord(std::string_view word,
                                    std::vector<std::int32_t>& symbols) const {
     symbols.clear();

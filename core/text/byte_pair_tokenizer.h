@@ -84,6 +84,8 @@ public:
         /// `stripsAdded`.
         int strippedBlanks = 0;
         bool stripsAdded = false;
+        /// A decoded text loses one blank behind each of these texts: line ends.
+        std::vector<std::string> blankTakenAfter = {};
         std::string source = {};  ///< the tokenizer.json, where it holds more than this
     };
     explicit BytePairTokenizer(Parts parts);
@@ -99,6 +101,7 @@ public:
         return m_parts.pieces.at(static_cast<std::size_t>(id));
     }
     std::string_view firstPiece(std::int32_t id) const override;
+    std::string_view pieceAfter(std::int32_t id, std::int32_t previous) const override;
     std::optional<std::int32_t> endOfText() const override { return m_parts.endOfText; }
     std::vector<std::int32_t> ends() const override {
         return m_parts.ends.empty() ? Tokenizer::ends() : m_parts.ends;

@@ -39,6 +39,10 @@ public:
     virtual std::string_view piece(std::int32_t id) const = 0;
     /// The bytes of the first token of a text, without the blank that the tokenizer put before it.
     virtual std::string_view firstPiece(std::int32_t id) const { return piece(id); }
+    /// The bytes of a token behind another one, without the blank that the tokenizer put between.
+    virtual std::string_view pieceAfter(std::int32_t id, std::int32_t /*previous*/) const {
+        return piece(id);
+    }
     /// The id of the token that separates documents, if there is one.
     virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
     /// The ids that end a text that is generated.
@@ -62,11 +66,11 @@ public:
     /// The bytes of all ids; ids out of range are ignored.
     std::string decode(std::span<const std::int32_t> ids) const {
         std::string text;
-        bool first = true;
+        std::int32_t previous = -1;
         for (const auto id : ids) {
             if (id < 0 || id >= size()) continue;
-            text += first ? firstPiece(id) : piece(id);
-            first = false;
+            text += previous < 0 ? firstPiece(id) : pieceAfter(id, previous);
+            previous = id;
         }
         return text;
     }

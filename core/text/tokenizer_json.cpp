@@ -400,8 +400,8 @@ std::string spaceOf(const json& decoder) {
     return "";
 }
 
-// Which blanks a decoder takes from the start of a text: Strip so many, Metaspace those of the
-// first token, where it has put one.
+// Which blanks a decoder takes: from the start of a text Strip so many, Metaspace those of the
+// first token, where it has put one; Replace those behind a line end, where a normalizer put them.
 void readStripped(const json& decoder, BytePairTokenizer::Parts& parts) {
     const std::string type = typeOf(decoder);
     if (type == "Metaspace") {
@@ -413,6 +413,12 @@ void readStripped(const json& decoder, BytePairTokenizer::Parts& parts) {
         parts.strippedBlanks =
             start.is_number_integer() && start > 0 && start < 1000 ? start.get<int>() : 0;
         parts.stripsAdded = true;
+    } else if (type == "Replace" && decoder.contains("/pattern/String"_json_pointer)) {
+        const auto& with = decoder["pattern"]["String"];
+        const auto without = decoder.value("content", json());
+        if (with.is_string() && without.is_string() && without != "" &&
+            with.get<std::string>() == without.get<std::string>() + " ")
+            parts.blankTakenAfter.push_back(without);
     } else if (type == "Sequence" && decoder.contains("decoders") &&
                decoder["decoders"].is_array()) {
         for (const auto& one : decoder["decoders"]) readStripped(one, parts);

@@ -13,6 +13,7 @@
 #include "data/text.h"
 #include "model/architecture.h"
 #include "model/attention/relational_attention.h"
+#include "model/public/public_options.h"
 #include "options/builtin_resources.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
@@ -107,6 +108,12 @@ void fitVocabulary(TrainJob& job) {
     if (tokenizer && fresh &&
         (job.options.data.tokenizer == "characters" || vocabulary < tokenizer->size())) {
         vocabulary = tokenizer->size();
+        job.folder.setOptions(job.options);
+    }
+    if (auto* documents = job.options.model.find<DocumentOptions>();
+        documents && documents->document_start == kStartOfTokenizer && fresh) {
+        const auto end = tokenizer ? tokenizer->endOfText() : std::nullopt;
+        documents->document_start = end ? *end : -1;
         job.folder.setOptions(job.options);
     }
     if (tokenizer) requireVocabulary(*tokenizer, vocabulary);

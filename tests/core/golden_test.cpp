@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Published, Golden, testing::ValuesIn(testing_support::g
                          });
 
 TEST(GoldenCases, AreAllThere) {
-    EXPECT_EQ(testing_support::goldenCases().size(), 40u);
+    EXPECT_EQ(testing_support::goldenCases().size(), 49u);
 }
 
 }  // namespace

@@ -231,7 +231,9 @@ TEST_F(PublicTraining, OptionsOfARunKeepItsModel) {
 }
 
 TEST_F(PublicTraining, LossesAreThoseOfThePackage) {
-    for (const std::string name : {"gpt2_tied", "llama_gqa_untied", "gpt_neox_parallel"}) {
+    for (const std::string name :
+         {"gpt2_tied", "llama_gqa_untied", "gpt_neox_parallel", "dat_rca_rope_symbols",
+          "dat_ra_symbolic_symmetric", "transformer_baseline"}) {
         SCOPED_TRACE(name);
         const auto io = readTensors(kCases + name + "/io.safetensors");
         const auto tokens = io.at("input/tokens"), theirs = io.at("train/adamw_losses");

@@ -50,7 +50,8 @@ torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
 }
 
 torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
-                              const HeadOptions& options, std::int64_t first) {
+                              const HeadOptions& options, std::int64_t first,
+                              const Documents& documents) {
     const std::int64_t b = q.size(0), h = q.size(1), n = q.size(2), kv = k.size(1), m = k.size(2);
     const double scale = 1.0 / std::sqrt(static_cast<double>(options.head_dim));
     // Query heads that share a key head are stacked as rows of one product.
@@ -58,26 +59,28 @@ torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
         torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}) * scale, k.transpose(2, 3))
             .view({b, h, n, m});
     // The last query may attend to every key of the window.
-    if (options.causal && (n > 1 || options.windowed(m)))
-        scores = scores.masked_fill(futureMask(n, m, first, q.device(), options.window),
+    if (options.causal && (n > 1 || options.windowed(m) || documents))
+        scores = scores.masked_fill(closedCells(n, m, first, q.device(), options.window, documents),
                                     -std::numeric_limits<double>::infinity());
     return scores;
 }
 
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
-                               const HeadOptions& options, std::int64_t first) {
-    return torch::softmax(attentionScores(q, k, options, first), -1);
+                               const HeadOptions& options, std::int64_t first,
+                               const Documents& documents) {
+    const auto scores = attentionScores(q, k, options, first, documents);
+    return documents.closesRows() ? softmaxOfOpen(scores) : torch::softmax(scores, -1);
 }
 
 HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
-                            const torch::Tensor& k, const HeadOptions& options,
-                            std::int64_t first) {
+                            const torch::Tensor& k, const HeadOptions& options, std::int64_t first,
+                            const Documents& documents) {
     torch::Tensor closed;
     if (options.causal)
-        closed = futureMask(q.size(2), k.size(2), first, q.device(), options.window);
-    const auto scores =
-        hooks.cells("hook_attn_scores", axes::pattern, attentionScores(q, k, options, first), first,
-                    closed, -std::numeric_limits<double>::infinity());
+        closed = closedCells(q.size(2), k.size(2), first, q.device(), options.window, documents);
+    const auto scores = hooks.cells("hook_attn_scores", axes::pattern,
+                                    attentionScores(q, k, options, first, documents), first, closed,
+                                    -std::numeric_limits<double>::infinity());
     return {scores,
             hooks.cells("hook_pattern", axes::pattern, softmaxOfOpen(scores), first, closed)};
 }
@@ -101,23 +104,26 @@ double scaleOf(const HeadOptions& o) {
 }
 
 // How masked cells are passed to LibTorch's kernels: causal attention by a flag, a sliding window
-// by an explicit mask.
+// and documents by an explicit mask.
 struct FusedMask {
     std::optional<torch::Tensor> open;
     bool causal;
 };
-FusedMask fusedMask(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& o) {
+FusedMask fusedMask(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& o,
+                    const Documents& documents) {
     const auto n = q.size(2), m = k.size(2);
-    if (!o.windowed(m)) return {std::nullopt, o.causal && n > 1};
-    return {futureMask(n, m, m - n, q.device(), o.window).logical_not(), false};
+    if (!o.windowed(m) && !documents) return {std::nullopt, o.causal && n > 1};
+    return {closedCells(n, m, m - n, q.device(), o.window, documents).logical_not(), false};
 }
 
 }  // namespace
 
 bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                    const HeadOptions& options) {
+                    const HeadOptions& options, const Documents& documents) {
     if (options.causal && q.size(2) != k.size(2) && q.size(2) != 1) return false;
-    const auto mask = fusedMask(q, k, options);
+    // A row without an open cell has no softmax there.
+    if (documents.closesRows()) return false;
+    const auto mask = fusedMask(q, k, options, documents);
     const auto choice =
         at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0, mask.causal,
                               scaleOf(options), sharesHeads(q) && q.size(1) != k.size(1));
@@ -125,8 +131,8 @@ bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch:
 }
 
 torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                             const HeadOptions& options) {
-    const auto mask = fusedMask(q, k, options);
+                             const HeadOptions& options, const Documents& documents) {
+    const auto mask = fusedMask(q, k, options, documents);
     return torch::scaled_dot_product_attention(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0,
                                                mask.causal, scaleOf(options),
                                                sharesHeads(q) && q.size(1) != k.size(1));
@@ -164,10 +170,10 @@ AttentionImpl::AttentionImpl(const HeadOptions& options)
 }
 
 AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Tensor& k,
-                                        const torch::Tensor& v) const {
+                                        const torch::Tensor& v, const Documents& documents) const {
     if (recordsMaps()) return AttentionForm::Explicit;
     const bool windowed = m_options.windowed(k.size(2));
-    const bool tiles = !windowed && servesTiles(q, k, m_options.causal);
+    const bool tiles = !windowed && !documents.closesRows() && servesTiles(q, k, m_options.causal);
     if (form == AttentionForm::Tiled) return tiles ? form : AttentionForm::Explicit;
     if (form == AttentionForm::Cuda) return AttentionForm::Explicit;  // not served
     if (form == AttentionForm::Automatic && tiles && q.size(2) > 1 &&
@@ -177,12 +183,13 @@ AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Ten
     if (form == AttentionForm::Automatic) {
         // For few tokens whole matrices are fastest.
         if (q.size(2) <= 32 || q.device().is_meta()) return AttentionForm::Explicit;
-        if (!drops && hasFusedKernel(q, k, v, m_options)) return AttentionForm::Fused;
+        if (!drops && hasFusedKernel(q, k, v, m_options, documents)) return AttentionForm::Fused;
         return q.size(2) >= 512 && (!drops || q.is_cpu()) ? AttentionForm::Chunked
                                                           : AttentionForm::Explicit;
     }
     const bool continues = m_options.causal && q.size(2) != k.size(2) && q.size(2) > 1;
-    return form == AttentionForm::Fused && (drops || continues) ? AttentionForm::Explicit : form;
+    const bool fused = !drops && !continues && !documents.closesRows();
+    return form == AttentionForm::Fused && !fused ? AttentionForm::Explicit : form;
 }
 
 KernelHeads AttentionImpl::kernelHeads() const {
@@ -204,31 +211,33 @@ KernelCall AttentionImpl::kernelCall(const torch::Tensor& x) {
 
 torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v, std::int64_t past,
-                                           const HookedModule& hooks) {
-    return mixValues(m_weightDropout(explicitWeights(q, k, past, hooks)), v);
+                                           const HookedModule& hooks, const Documents& documents) {
+    return mixValues(m_weightDropout(explicitWeights(q, k, past, hooks, documents)), v);
 }
 
 void AttentionImpl::recordFactors(const torch::Tensor& q, const torch::Tensor& k,
-                                  const HookedModule& hooks) {
-    // A window is no part of the factors of a map.
+                                  const HookedModule& hooks, const Documents& documents) {
+    // Windows and documents are no part of the factors of a map.
     auto* recorder = factorRecorder();
-    if (!recorder || takesWeights(hooks) || m_options.windowed(k.size(2))) return;
+    if (!recorder || takesWeights(hooks) || m_options.windowed(k.size(2)) || documents) return;
     recorder->scores(path, {q, k, scaleOf(m_options), "softmax", m_options.causal});
     if (m_options.relational) recorder->relations(path, {q, k, scaleOf(m_options)});
 }
 
 torch::Tensor AttentionImpl::weights(const torch::Tensor& q, const torch::Tensor& k,
                                      std::int64_t past, const HookedModule& hooks) {
-    recordFactors(q, k, hooks);
-    return explicitWeights(q, k, past, hooks);
+    recordFactors(q, k, hooks, {});
+    return explicitWeights(q, k, past, hooks, {});
 }
 
 torch::Tensor AttentionImpl::explicitWeights(const torch::Tensor& q, const torch::Tensor& k,
-                                             std::int64_t past, const HookedModule& hooks) {
+                                             std::int64_t past, const HookedModule& hooks,
+                                             const Documents& documents) {
     // Maps that a recorder cannot get as factors.
-    const bool asMaps = activeRecorder() && (takesWeights(hooks) || m_options.windowed(k.size(2)));
+    const bool asMaps =
+        activeRecorder() && (takesWeights(hooks) || m_options.windowed(k.size(2)) || documents);
     if (!hooks) {
-        const auto alpha = attentionWeights(q, k, m_options, past);  // [b, h, n, m]
+        const auto alpha = attentionWeights(q, k, m_options, past, documents);  // [b, h, n, m]
         if (recordsMaps() || asMaps) {
             activeRecorder()->scores(path, alpha);
             if (m_options.relational)
@@ -236,7 +245,7 @@ torch::Tensor AttentionImpl::explicitWeights(const torch::Tensor& q, const torch
         }
         return alpha;
     }
-    const auto [scores, alpha] = hookedWeights(hooks, q, k, m_options, past);
+    const auto [scores, alpha] = hookedWeights(hooks, q, k, m_options, past, documents);
     if (recordsMaps() || asMaps) {
         activeRecorder()->scores(path, alpha);
         if (m_options.relational) {
@@ -256,6 +265,7 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     const auto& o = m_options;
     const HookedModule hooks(hook, past);
     const bool own = key.is_same(query);
+    const Documents documents = o.causal && own ? activeDocuments() : Documents();
     // Layers that read the same tensor are applied together.
     std::vector<Linear> layers = {wq};
     if (own) layers.push_back(wk);
@@ -264,7 +274,7 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     auto q = hookedHeads(hooks, "hook_q", axes::heads,
                          splitHeads(projected[0], o.n_heads));  // [b, h, n, key_dim]
     if (cache && projected.size() > 2 && query.size(1) == 1 && !activeRecorder() && !hooks &&
-        weightDropout() == 0 && o.rotary == RotaryOptions() && o.window == 0 &&
+        weightDropout() == 0 && o.rotary == RotaryOptions() && o.window == 0 && !documents &&
         servesDecoding(query, kernelHeads(), cache->capacity())) {
         const auto k = splitHeads(projected[1], o.kvHeads()),
                    v = splitHeads(projected[2], o.kvHeads());
@@ -294,15 +304,18 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     };
     const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
     const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
-    return attend(q, k, v, past, hooks, own && value.is_same(query) ? query : torch::Tensor());
+    return attend(q, k, v, past, hooks, own && value.is_same(query) ? query : torch::Tensor(),
+                  documents);
 }
 
 torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor& k,
                                     const torch::Tensor& v, std::int64_t past,
-                                    const HookedModule& hooks, const torch::Tensor& input) {
+                                    const HookedModule& hooks, const torch::Tensor& input,
+                                    const Documents& documents) {
     const auto& o = m_options;
-    const bool windowed = o.windowed(k.size(2));
-    recordFactors(q, k, hooks);
+    // Our kernels have the causal mask alone.
+    const bool windowed = o.windowed(k.size(2)) || documents;
+    recordFactors(q, k, hooks, documents);
     const CudaAttentionInput call{q, k, v, -1, {}, past};
     const KernelOptions options{scaleOf(o), o.causal, weightDropout()};
     // Heads without own projections are no more than a part of a module, which has the point.
@@ -310,7 +323,7 @@ torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor&
         return o.projects ? hookedJoined(hooks, "hook_z", h, o.n_heads) : h;
     };
     if (takesWeights(hooks) || (windowed && activeRecorder()))
-        return joined(joinHeads(explicitHeads(q, k, v, past, hooks)));
+        return joined(joinHeads(explicitHeads(q, k, v, past, hooks, documents)));
     if (input.defined() && !activeCache() && !recordsMaps() && !windowed &&
         servesSmall(input, {kernelHeads()}))
         return joined(smallAttention({{call, options}})[0]);
@@ -318,11 +331,11 @@ torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor&
         recordsMaps() || windowed ? CudaKernels::None : chosenCuda(form, call, options);
     if (kernels != CudaKernels::None) return joined(cudaAttention(call, options, kernels));
     torch::Tensor e;  // [b, h, n, d_h]
-    switch (chosenForm(q, k, v)) {
+    switch (chosenForm(q, k, v, documents)) {
         case AttentionForm::Tiled:
-            return joined(tiledAttention(q, k, v, -1, {}, options));
+            return joined(tiledAttention(q, k, v, -1, {}, options, documents));
         case AttentionForm::Fused:
-            e = fusedAttention(q, k, v, o);
+            e = fusedAttention(q, k, v, o, documents);
             break;
         case AttentionForm::Chunked: {
             const double p = weightDropout();
@@ -331,14 +344,15 @@ torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor&
             e = attendInChunks(
                 n, kChunkRows, o.causal && past == 0,
                 {{q, Part::Rows, 2}, {k, Part::Columns, 2}, {v, Part::Columns, 2}},
-                [options = o, p, seed, n, m, past](const auto& in, std::int64_t first) {
-                    const auto alpha = attentionWeights(in[0], in[1], options, past + first);
+                [options = o, p, seed, n, m, past, documents](const auto& in, std::int64_t first) {
+                    const auto alpha =
+                        attentionWeights(in[0], in[1], options, past + first, documents);
                     return std::vector{mixValues(dropoutRows(alpha, p, seed, first, n, m), in[2])};
                 })[0];
             break;
         }
         default:
-            e = explicitHeads(q, k, v, past, hooks);
+            e = explicitHeads(q, k, v, past, hooks, documents);
     }
     return joined(joinHeads(e));  // [b, n, h * d_h]
 }

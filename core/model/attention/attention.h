@@ -6,6 +6,7 @@
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
+#include "model/attention/documents.h"
 #include "model/attention/dropout.h"
 #include "model/blocks/layers.h"
 #include "model/blocks/parameters.h"
@@ -67,19 +68,22 @@ const char* attentionFormName(AttentionForm form);
 
 /// q k^T / sqrt(head_dim) + mask: q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h, n, m].
 /// Each kv head serves consecutive query heads. Causal: query i has position first + i, and later
-/// keys get -infinity.
+/// keys get -infinity, as do keys of other documents.
 torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
-                              const HeadOptions& options, std::int64_t first = 0);
-/// softmax of attentionScores(): [b, h, n, m].
+                              const HeadOptions& options, std::int64_t first = 0,
+                              const Documents& documents = {});
+/// softmax of attentionScores(): [b, h, n, m]. A row without an open cell gets zeros.
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
-                               const HeadOptions& options, std::int64_t first = 0);
+                               const HeadOptions& options, std::int64_t first = 0,
+                               const Documents& documents = {});
 /// Scores and their softmax with the points hook_attn_scores and hook_pattern of a module: both
 /// tensors are as the hooks leave them.
 struct HookedWeights {
     torch::Tensor scores, alpha;
 };
 HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
-                            const torch::Tensor& k, const HeadOptions& options, std::int64_t first);
+                            const torch::Tensor& k, const HeadOptions& options, std::int64_t first,
+                            const Documents& documents = {});
 /// Whether the hooks of a module want scores or weights, which only the explicit form computes.
 bool takesWeights(const HookedModule& hooks);
 /// The causal mask: true where query i of n, at position first + i, may not attend to key j of m:
@@ -89,11 +93,11 @@ torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
 /// The output of attention by LibTorch's kernels, which do not return the weights: q, k as above, v
 /// [b, h_kv, m, w] -> [b, h, n, w].
 torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                             const HeadOptions& options);
+                             const HeadOptions& options, const Documents& documents = {});
 /// Whether LibTorch has a kernel with linear memory for fusedAttention() of these tensors; its math
 /// kernel keeps n x n scores.
 bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                    const HeadOptions& options);
+                    const HeadOptions& options, const Documents& documents = {});
 /// Rows of one block: few enough for the cache, and enough for efficient matrix products.
 inline constexpr std::int64_t kChunkRows = 128;
 /// alpha [b, h, n, m] times values [b, h_kv, m, w] -> [b, h, n, w], kv heads shared as above.
@@ -114,10 +118,10 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
                         const torch::Tensor& value);
     /// The joined heads of queries q [b, h, n, key_dim], the first of which has position `past`,
     /// and of keys and values [b, h_kv, m, ...]: [b, n, h d_h]. `input`: what all of them are
-    /// projections of, where that is one tensor.
+    /// projections of, where that is one tensor. `documents`: of the same texts.
     torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                          std::int64_t past, const HookedModule& hooks,
-                         const torch::Tensor& input = {});
+                         const torch::Tensor& input = {}, const Documents& documents = {});
     /// The weights alpha [b, h, n, m] that attend() uses, as hooks leave them and recorders get
     /// them.
     torch::Tensor weights(const torch::Tensor& q, const torch::Tensor& k, std::int64_t past,
@@ -135,16 +139,17 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
     AttentionForm form = AttentionForm::Automatic;
 
 private:
-    AttentionForm chosenForm(const torch::Tensor& q, const torch::Tensor& k,
-                             const torch::Tensor& v) const;
+    AttentionForm chosenForm(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                             const Documents& documents) const;
     /// The heads alpha v by whole matrices alpha: [b, h, n, d_h].
     torch::Tensor explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
                                 const torch::Tensor& v, std::int64_t past,
-                                const HookedModule& hooks);
+                                const HookedModule& hooks, const Documents& documents);
     torch::Tensor explicitWeights(const torch::Tensor& q, const torch::Tensor& k, std::int64_t past,
-                                  const HookedModule& hooks);
+                                  const HookedModule& hooks, const Documents& documents);
     /// Gives a recorder of factors the queries and keys, where alpha is their product alone.
-    void recordFactors(const torch::Tensor& q, const torch::Tensor& k, const HookedModule& hooks);
+    void recordFactors(const torch::Tensor& q, const torch::Tensor& k, const HookedModule& hooks,
+                       const Documents& documents);
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 
     HeadOptions m_options;

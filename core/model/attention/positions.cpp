@@ -9,14 +9,17 @@
 namespace relascope::core {
 namespace {
 
-// Angles p w_i, [n, d/2].
 torch::Tensor angles(std::int64_t n, std::int64_t d) {
-    const auto frequency =
-        torch::exp(torch::arange(0, d, 2, torch::kFloat) * (-std::log(10000.0) / d));
-    return torch::arange(n, torch::kFloat).unsqueeze(1) * frequency;
+    return rotaryAngles(torch::arange(n, torch::kFloat), d, 10000.0);
 }
 
 }  // namespace
+
+torch::Tensor rotaryAngles(const torch::Tensor& positions, std::int64_t d, double theta) {
+    const auto frequency =
+        torch::exp(torch::arange(0, d, 2, torch::kFloat) * (-std::log(theta) / d));
+    return positions.unsqueeze(1) * frequency;
+}
 
 torch::Tensor interleavedSinusoids(std::int64_t n, std::int64_t d) {
     const auto a = angles(n, d);

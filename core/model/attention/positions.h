@@ -8,6 +8,8 @@
 
 namespace relascope::core {
 
+/// Angles p theta^(-2i/d) of the positions [n] float32: [n, d/2].
+torch::Tensor rotaryAngles(const torch::Tensor& positions, std::int64_t d, double theta);
 /// pe[p, 2i] = sin(p w_i), pe[p, 2i + 1] = cos(p w_i), w_i = 10000^(-2i/d): [n, d] float32.
 torch::Tensor interleavedSinusoids(std::int64_t n, std::int64_t d);
 /// pe[p] = [all sines ; all cosines], w_i = 10000^(-i/(d/2)) (ABS's framework): [n, d] float32.

@@ -5,6 +5,7 @@
 #include <torch/utils.h>
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "model/attention/chunked_attention.h"
@@ -33,12 +34,24 @@ torch::Tensor byOffset(const torch::Tensor& weights) {
 }  // namespace
 
 torch::Tensor hookedRelationMaps(const HookedModule& hooks, const std::string& activation,
-                                 const torch::Tensor& inner, std::int64_t first) {
-    const auto scores = hooks.cells("hook_rel_scores", axes::relations, inner.permute({0, 2, 3, 1}),
-                                    first);  // [b, n, m, l]
-    const auto r = applyActivation(activation, scores.permute({0, 3, 1, 2}));
-    return hooks.cells("hook_r", axes::relations, r.permute({0, 2, 3, 1}), first)
-        .permute({0, 3, 1, 2});
+                                 const torch::Tensor& inner, std::int64_t first,
+                                 const torch::Tensor& closed) {
+    // Cells as the points have them, [b, n, m, l].
+    const auto cells = [](const torch::Tensor& maps) { return maps.permute({0, 2, 3, 1}); };
+    auto scores = inner;
+    if (hooks)
+        scores = hooks.cells("hook_rel_scores", axes::relations, cells(inner), first)
+                     .permute({0, 3, 1, 2});
+    if (!closed.defined()) {
+        const auto r = applyActivation(activation, scores);
+        return hooks ? hooks.cells("hook_r", axes::relations, cells(r), first).permute({0, 3, 1, 2})
+                     : r;
+    }
+    const auto r = activateOpen(
+        activation, scores.masked_fill(closed, -std::numeric_limits<double>::infinity()));
+    if (!hooks) return r;
+    const auto mask = closed.dim() == 4 ? cells(closed) : closed.unsqueeze(2);
+    return hooks.cells("hook_r", axes::relations, cells(r), first, mask).permute({0, 3, 1, 2});
 }
 
 torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& symbols,
@@ -72,9 +85,10 @@ void RelationalOptions::check() const {
                               std::to_string(width()) + "; set rel_proj_dim to choose their width");
 }
 
-RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options) : m_options(options) {
+RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options)
+    : m_options(options), m_rotary(options.rotary) {
     const auto& o = options;
-    wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wv = register_module("wv", Linear(o.symbolDim(), o.kvHeads() * o.head_dim, o.add_bias_kv));
     wo = register_module("wo", Linear(o.width(), o.width(), o.add_bias_out));
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
@@ -86,9 +100,17 @@ AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Devic
     return n >= (device.is_cpu() ? 256 : 1024) ? AttentionForm::Chunked : AttentionForm::Explicit;
 }
 
+torch::Tensor RelationalHeadsImpl::closedRelations(std::int64_t n, std::int64_t m,
+                                                   std::int64_t first, const torch::Device& device,
+                                                   const Documents& documents) const {
+    if (!m_options.masked_relations || !m_options.causal) return {};
+    return closedCells(n, m, first, device, 0, documents);
+}
+
 torch::Tensor RelationalHeadsImpl::byKernels(const CudaAttentionInput& input,
                                              const KernelOptions& options) {
-    const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
+    const auto kernels =
+        recordsMaps() || documents() ? CudaKernels::None : chosenCuda(form, input, options);
     if (kernels == CudaKernels::None) return {};
     m_lastForm = kernels == CudaKernels::Tensor ? "cuda, tensor cores" : "cuda";
     return cudaAttention(input, options, kernels);
@@ -132,7 +154,8 @@ KernelCall RelationalHeadsImpl::kernelCall(const torch::Tensor& x, const Symbols
 
 torch::Tensor RelationalHeadsImpl::decoded(const torch::Tensor& x, const Symbols& symbols) {
     auto* cache = activeCache();
-    if (!cache || x.size(1) != 1 || activeRecorder() || HookedModule(hook)) return {};
+    if (!cache || x.size(1) != 1 || activeRecorder() || HookedModule(hook) || documents())
+        return {};
     const auto heads = kernelHeads(symbols);
     if (!heads || weightDropout() > 0 || !servesDecoding(x, *heads, cache->capacity())) return {};
     const auto call = projections(x, symbols);
@@ -231,7 +254,7 @@ RelationalAttentionImpl::RelationalAttentionImpl(const RelationalOptions& option
     : RelationalHeadsImpl(options) {
     options.check();
     const auto& o = options;
-    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.keyDim(), false));
+    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.keyDim(), o.add_bias_q));
     wk_attn =
         register_module("wk_attn", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
     wq_rel = register_module("wq_rel", Linear(o.d_model, o.relations() * o.projDim(), false));
@@ -279,18 +302,12 @@ AttentionForm RelationalAttentionImpl::wholeForm(std::int64_t n) const {
     return n <= 16 || !identity ? AttentionForm::Explicit : AttentionForm::Factored;
 }
 
-torch::Tensor RelationalAttentionImpl::relationsOf(const torch::Tensor& q,
-                                                   const torch::Tensor& k) const {
-    return applyActivation(m_options.rel_activation,
-                           torch::matmul(q * rsqrt(q.size(3)), k.transpose(2, 3)));
-}
-
-torch::Tensor RelationalAttentionImpl::hookedRelations(const HookedModule& hooks,
-                                                       const torch::Tensor& q,
-                                                       const torch::Tensor& k,
-                                                       std::int64_t first) const {
+torch::Tensor RelationalAttentionImpl::relationsOf(const HookedModule& hooks,
+                                                   const torch::Tensor& q, const torch::Tensor& k,
+                                                   std::int64_t first,
+                                                   const torch::Tensor& closed) const {
     const auto inner = torch::matmul(q * rsqrt(q.size(3)), k.transpose(2, 3));
-    return hookedRelationMaps(hooks, m_options.rel_activation, inner, first);
+    return hookedRelationMaps(hooks, m_options.rel_activation, inner, first, closed);
 }
 
 torch::Tensor RelationalAttentionImpl::relatedTo(const torch::Tensor& q,
@@ -398,43 +415,56 @@ torch::Tensor RelationalAttentionImpl::heads(const torch::Tensor& x, const Symbo
     const ProjectedSymbols s{input.v, input.maxOffset};
     const std::int64_t past = input.first;
 
-    // Maps that hooks have changed are no products of the factors any more.
-    const bool recordsAlpha = recordsMaps() || (activeRecorder() && takesWeights(hooks)),
-               recordsR = recordsMaps() || (activeRecorder() && takesR);
+    // Maps that hooks have changed, or documents have closed, are no products of the factors.
+    const auto documents = this->documents();
+    const bool closes = activeRecorder() && documents;
+    const bool recordsAlpha = recordsMaps() || closes || (activeRecorder() && takesWeights(hooks)),
+               recordsR = recordsMaps() || closes || (activeRecorder() && takesR);
     if (auto* recorder = factorRecorder()) {
         if (!recordsAlpha) recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
         if (!recordsR)
-            recorder->relations(path, {q_rel, k_rel, rsqrt(o.projDim()), o.rel_activation});
+            recorder->relations(path, {q_rel, k_rel, rsqrt(o.projDim()), o.rel_activation,
+                                       o.causal && o.masked_relations});
     }
     const bool needsParts = takesMaps || takesParts;
     if (!needsParts)
         if (const auto out = byKernels(input, options); out.defined()) return joined(out);
-    auto chosen = takesMaps ? wholeOrChunked(x.size(1)) : formFor(x);
+    auto chosen = takesMaps || closes ? wholeOrChunked(x.size(1)) : formFor(x);
     m_lastForm = attentionFormName(chosen);
     if (chosen == AttentionForm::Tiled) {
-        if (servesTiles(q, k, o.causal) && past == 0 && !recordsMaps() && !needsParts)
-            return joined(tiledAttention(q, k, s.values, s.maxOffset, input.relations, options));
+        if (servesTiles(q, k, o.causal) && !documents.closesRows() && past == 0 && !recordsMaps() &&
+            !needsParts)
+            return joined(
+                tiledAttention(q, k, s.values, s.maxOffset, input.relations, options, documents));
         chosen = recordsMaps() ? wholeForm(x.size(1)) : plainForm(x.size(1), x.device());
     }
     // LibTorch's causal mask starts at the first key and ignores earlier tokens in the cache.
     const bool continues = o.causal && past > 0 && x.size(1) > 1;
-    if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0 || continues))
+    if (chosen == AttentionForm::Fused &&
+        (s.maxOffset >= 0 || weightDropout() > 0 || continues || documents))
         chosen = AttentionForm::Factored;
     m_lastForm = attentionFormName(chosen);
-    const bool softmax = o.rel_activation == "softmax";  // over all j, also later ones
-    const auto attend = [this, chosen, softmax, hooks, takesR, recordsAlpha, recordsR](
+    // Over all j, also later ones, unless relations are masked.
+    const bool softmax = o.rel_activation == "softmax", overAll = softmax && !o.masked_relations;
+    const auto attend = [this, chosen, softmax, hooks, takesR, recordsAlpha, recordsR, documents](
                             const auto& queries, const auto& keys, const ProjectedSymbols& symbols,
                             std::int64_t first, const auto& drop) -> std::vector<torch::Tensor> {
-        const auto weights = takesWeights(hooks)
-                                 ? hookedWeights(hooks, queries[0], keys[0], m_options, first).alpha
-                                 : attentionWeights(queries[0], keys[0], m_options, first);
+        const auto weights =
+            takesWeights(hooks)
+                ? hookedWeights(hooks, queries[0], keys[0], m_options, first, documents).alpha
+                : attentionWeights(queries[0], keys[0], m_options, first, documents);
         const auto alpha = drop(weights);  // [b, h, n, m]
         const bool identity = m_options.rel_activation == "identity";
         const bool whole = chosen == AttentionForm::Explicit || !identity || takesR;
         torch::Tensor r, related;  // [b, d_r, n, m], [b, h, n, d_r]
-        if (whole || recordsR)
-            r = takesR ? hookedRelations(hooks, queries[1], keys[1], first)
-                       : relationsOf(queries[1], keys[1]);
+        if (whole || recordsR) {
+            // Weights of closed cells are 0, so that r matters there only where it is seen.
+            torch::Tensor closed;
+            if (softmax || takesR || recordsR)
+                closed = closedRelations(queries[1].size(2), keys[1].size(2), first,
+                                         queries[1].device(), documents);
+            r = relationsOf(takesR ? hooks : HookedModule(), queries[1], keys[1], first, closed);
+        }
         if (recordsAlpha) activeRecorder()->scores(path, weights);
         if (recordsR) activeRecorder()->relations(path, r.permute({0, 2, 3, 1}));
         related =
@@ -444,7 +474,7 @@ torch::Tensor RelationalAttentionImpl::heads(const torch::Tensor& x, const Symbo
     const auto parts = chosen == AttentionForm::Fused
                            ? fused(q, k, q_rel, k_rel, s)
                            : overRows({q, q_rel}, {k, k_rel}, s, chosen == AttentionForm::Chunked,
-                                      softmax, attend);
+                                      overAll, attend);
     const auto related = hookedHeads(hooks, "hook_attended_r", axes::attended, parts[0]);
     const auto a =
         hookedHeads(hooks, "hook_z_rel", axes::heads, torch::matmul(related, wr.transpose(1, 2))) +

@@ -26,7 +26,11 @@ struct RelationalOptions : HeadOptions {
     std::string rel_activation = "identity";
     bool symmetric_rels = false;
     std::string rca_activation = "softmax";
+    std::int64_t symbol_dim = 0;    ///< width of the symbols [d_model]
+    bool rel_add_bias = true;       ///< of disrca: on the keys of relations, where keys have one
+    bool masked_relations = false;  ///< r is 0 in closed cells, a softmax runs over open ones
 
+    std::int64_t symbolDim() const { return symbol_dim > 0 ? symbol_dim : d_model; }
     std::int64_t relations() const { return n_relations > 0 ? n_relations : n_heads; }
     std::int64_t projDim() const { return rel_proj_dim > 0 ? rel_proj_dim : width() / relations(); }
     void check() const;
@@ -44,9 +48,11 @@ struct ProjectedSymbols {
 torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& symbols,
                          std::int64_t first);
 /// The relations of scaled inner products [b, l, n, m] with the points hook_rel_scores and hook_r
-/// of a module, for rows from position `first`: [b, l, n, m].
+/// of a module, for rows from position `first`: [b, l, n, m]. They are 0 in `closed` cells ([n, m]
+/// or [b, 1, n, m]), which take no part in a softmax; undefined: none.
 torch::Tensor hookedRelationMaps(const HookedModule& hooks, const std::string& activation,
-                                 const torch::Tensor& inner, std::int64_t first);
+                                 const torch::Tensor& inner, std::int64_t first,
+                                 const torch::Tensor& closed = {});
 
 /// The common base of all relational heads: x [b, n, d] and its symbols -> [b, n, n_heads *
 /// head_dim].
@@ -94,6 +100,12 @@ protected:
     /// The sizes of the heads, without relations.
     KernelHeads sizes(const Symbols& symbols, std::int64_t keyDim) const;
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
+    /// The documents that close cells of these heads.
+    Documents documents() const { return m_options.causal ? activeDocuments() : Documents(); }
+    /// The closed cells of relations, for hookedRelationMaps(): n rows from position `first` of m
+    /// objects. Undefined where relations of closed cells are kept.
+    torch::Tensor closedRelations(std::int64_t n, std::int64_t m, std::int64_t first,
+                                  const torch::Device& device, const Documents& documents) const;
 
     /// Computes a block of rows from its queries (the `queries` tensors, rows along dimension 2)
     /// and the keys, values and symbols; returns tensors with rows along dimension 2. `drop`
@@ -138,11 +150,11 @@ private:
     AttentionForm wholeOrChunked(std::int64_t n) const;
     /// The form with whole matrices for n objects.
     AttentionForm wholeForm(std::int64_t n) const;
-    /// r [b, d_r, n, m] of q [b, d_r, n, d_p] and k [b, d_r, m, d_p].
-    torch::Tensor relationsOf(const torch::Tensor& q, const torch::Tensor& k) const;
-    /// relationsOf() with the points of a module, for rows from position `first`.
-    torch::Tensor hookedRelations(const HookedModule& hooks, const torch::Tensor& q,
-                                  const torch::Tensor& k, std::int64_t first) const;
+    /// r [b, d_r, n, m] of q [b, d_r, n, d_p] and k [b, d_r, m, d_p] with the points of a module,
+    /// for rows from position `first`; `closed` as in hookedRelationMaps().
+    torch::Tensor relationsOf(const HookedModule& hooks, const torch::Tensor& q,
+                              const torch::Tensor& k, std::int64_t first,
+                              const torch::Tensor& closed) const;
     /// sum_j alpha_ij r_ij [b, h, n, d_r] from the sums sum_j alpha_ij k_jl [b, h, n, d_r d_p].
     torch::Tensor relatedTo(const torch::Tensor& q, const torch::Tensor& keys) const;
     /// related [b, h, n, d_r] and symbolic [b, h, n, d_h], by a kernel of LibTorch.

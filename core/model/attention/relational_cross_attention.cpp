@@ -13,7 +13,7 @@ RelationalCrossAttentionImpl::RelationalCrossAttentionImpl(const RelationalOptio
     : RelationalHeadsImpl(options) {
     options.check();
     const auto& o = options;
-    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.head_dim, false));
+    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.head_dim, o.add_bias_q));
     wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
 }
 
@@ -43,7 +43,9 @@ torch::Tensor RelationalCrossAttentionImpl::heads(const torch::Tensor& x, const 
     const auto &q = input.q, &k = input.k;
     const ProjectedSymbols s{input.v, input.maxOffset};
     const HookedModule hooks(hook, input.first);
-    const bool takesMaps = takesWeights(hooks);
+    const auto documents = this->documents();
+    // Maps that documents have closed are no products of the factors.
+    const bool takesMaps = takesWeights(hooks) || (activeRecorder() && documents);
     const auto joined = [&](const torch::Tensor& h) {
         return hookedJoined(hooks, "hook_z", h, o.n_heads);
     };
@@ -55,20 +57,21 @@ torch::Tensor RelationalCrossAttentionImpl::heads(const torch::Tensor& x, const 
         if (const auto out = byKernels(input, options); out.defined()) return joined(out);
     if (sensory && s.maxOffset < 0 && weightDropout() == 0 && x.size(1) > 32 &&
         form != AttentionForm::Chunked && form != AttentionForm::Explicit &&
-        hasFusedKernel(q, k, s.values, o)) {
+        hasFusedKernel(q, k, s.values, o, documents)) {
         m_lastForm = attentionFormName(AttentionForm::Fused);
-        return joined(joinHeads(fusedAttention(q, k, s.values, o)));
+        return joined(joinHeads(fusedAttention(q, k, s.values, o, documents)));
     }
     m_lastForm = attentionFormName(formFor(x));
     const bool records = recordsMaps() || (activeRecorder() && takesMaps);
-    const auto attend = [this, hooks, takesMaps, records](
+    const auto attend = [this, hooks, takesMaps, records, documents](
                             const auto& queries, const auto& keys, const ProjectedSymbols& symbols,
                             std::int64_t first, const auto& drop) -> std::vector<torch::Tensor> {
         const auto& o = m_options;
         torch::Tensor weights;  // [b, h, n, m]
         if (o.rca_activation == "softmax") {
-            weights = takesMaps ? hookedWeights(hooks, queries[0], keys[0], o, first).alpha
-                                : attentionWeights(queries[0], keys[0], o, first);
+            weights = takesMaps
+                          ? hookedWeights(hooks, queries[0], keys[0], o, first, documents).alpha
+                          : attentionWeights(queries[0], keys[0], o, first, documents);
         } else {
             const auto shared = keys[0].repeat_interleave(o.n_heads / o.kvHeads(), 1);
             const auto inner = hooks.cells(
@@ -76,12 +79,16 @@ torch::Tensor RelationalCrossAttentionImpl::heads(const torch::Tensor& x, const 
                 torch::matmul(queries[0] * rsqrt(o.head_dim), shared.transpose(2, 3)), first);
             weights = takesMaps ? activateOpen(o.rca_activation, inner)
                                 : applyActivation(o.rca_activation, inner);
-            if (o.causal) weights = weights.tril(first);
+            torch::Tensor closed;
+            if (o.causal && (documents || takesMaps))
+                closed = closedCells(weights.size(2), weights.size(3), first, weights.device(), 0,
+                                     documents);
+            if (documents)
+                weights = weights.masked_fill(closed, 0.0);
+            else if (o.causal)
+                weights = weights.tril(first);
             if (takesMaps)
-                weights = hooks.cells(
-                    "hook_pattern", axes::pattern, weights, first,
-                    o.causal ? futureMask(weights.size(2), weights.size(3), first, weights.device())
-                             : torch::Tensor());
+                weights = hooks.cells("hook_pattern", axes::pattern, weights, first, closed);
         }
         if (records) activeRecorder()->scores(path, weights);
         return {mixSymbols(drop(weights), symbols, first)};
@@ -96,11 +103,12 @@ DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalO
     : RelationalHeadsImpl(options) {
     options.check();
     const auto& o = options;
-    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.head_dim, false));
+    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.head_dim, o.add_bias_q));
     wk_attn =
         register_module("wk_attn", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
     wq_rel = register_module("wq_rel", Linear(o.d_model, o.n_heads * o.head_dim, false));
-    wk_rel = register_module("wk_rel", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wk_rel = register_module(
+        "wk_rel", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv && o.rel_add_bias));
 }
 
 torch::Tensor DisentangledCrossAttentionImpl::heads(const torch::Tensor& x,
@@ -124,25 +132,33 @@ torch::Tensor DisentangledCrossAttentionImpl::heads(const torch::Tensor& x,
         hookedHeads(hooks, "hook_rel_k", axes::relationVectors, splitHeads(wk_rel(x), o.kvHeads()));
     const auto s = project(symbols, x);
     if (cache) k = cache->append(this, 1, k), k_rel = cache->append(this, 2, k_rel);
-    const bool takesMaps =
-        takesWeights(hooks) || hooks.takes("hook_rel_scores") || hooks.takes("hook_r");
+    const auto documents = this->documents();
+    const bool takesMaps = takesWeights(hooks) || hooks.takes("hook_rel_scores") ||
+                           hooks.takes("hook_r") || (activeRecorder() && documents);
     if (auto* recorder = factorRecorder(); recorder && !takesMaps) {
         recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
-        recorder->relations(path, {q_rel, k_rel, rsqrt(o.head_dim), o.rel_activation});
+        recorder->relations(path, {q_rel, k_rel, rsqrt(o.head_dim), o.rel_activation,
+                                   o.causal && o.masked_relations});
     }
     m_lastForm = attentionFormName(formFor(x));
     const bool records = recordsMaps() || (activeRecorder() && takesMaps);
-    const auto attend = [this, hooks, takesMaps, records](
+    const bool softmax = o.rel_activation == "softmax";
+    const auto attend = [this, hooks, takesMaps, records, softmax, documents](
                             const auto& queries, const auto& keys, const ProjectedSymbols& symbols,
                             std::int64_t first, const auto& drop) -> std::vector<torch::Tensor> {
         const auto& o = m_options;
-        const auto alpha = takesMaps  // [b, h, n, m]
-                               ? hookedWeights(hooks, queries[0], keys[0], o, first).alpha
-                               : attentionWeights(queries[0], keys[0], o, first);
+        const auto alpha =
+            takesMaps  // [b, h, n, m]
+                ? hookedWeights(hooks, queries[0], keys[0], o, first, documents).alpha
+                : attentionWeights(queries[0], keys[0], o, first, documents);
         const auto shared = keys[1].repeat_interleave(o.n_heads / o.kvHeads(), 1);
         const auto inner = torch::matmul(queries[1] * rsqrt(o.head_dim), shared.transpose(2, 3));
-        const auto r = takesMaps ? hookedRelationMaps(hooks, o.rel_activation, inner, first)
-                                 : applyActivation(o.rel_activation, inner);
+        torch::Tensor closed;
+        if (softmax || takesMaps || records)
+            closed =
+                closedRelations(inner.size(2), inner.size(3), first, inner.device(), documents);
+        const auto r = hookedRelationMaps(takesMaps ? hooks : HookedModule(), o.rel_activation,
+                                          inner, first, closed);
         if (records) {
             activeRecorder()->scores(path, alpha);
             // A recorder of factors has the relations of all models in the same order.
@@ -154,7 +170,7 @@ torch::Tensor DisentangledCrossAttentionImpl::heads(const torch::Tensor& x,
     const bool blocks =
         formFor(x) == AttentionForm::Chunked && (!takesMaps || (is_training() && !records));
     const auto a =
-        overRows({q, q_rel}, {k, k_rel}, s, blocks, o.rel_activation == "softmax", attend);
+        overRows({q, q_rel}, {k, k_rel}, s, blocks, softmax && !o.masked_relations, attend);
     return hookedJoined(hooks, "hook_z", joinHeads(a[0]), o.n_heads);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "model/attention/dropout.h"
+#include "model/blocks/block_details.h"
 #include "model/blocks/parameters.h"
 #include "model/blocks/recording.h"
 #include "model/graph/device_graph.h"
@@ -36,10 +37,11 @@ struct SymbolRetrieverImpl : torch::nn::Module, RecordingPoint {
     virtual Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) = 0;
 };
 
-/// s = softmax(q_proj(x) template_features^T / sqrt(d / heads)) symbol_library, heads split d.
+/// s = softmax(q_proj(x) template_features^T / sqrt(d / heads)) symbol_library, heads split d and
+/// the width of the symbols.
 struct SymbolicAttentionImpl : SymbolRetrieverImpl {
-    SymbolicAttentionImpl(std::int64_t d, std::int64_t heads, std::int64_t n_symbols,
-                          double dropout, double scale, bool trainable);
+    SymbolicAttentionImpl(const SymbolOptions& options, std::int64_t d,
+                          const SymbolDetails& details);
     Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
     /// One symbol_library for both, under both names.
     void shareLibrary(SymbolicAttentionImpl& other);
@@ -53,13 +55,20 @@ private:
     Dropout m_dropout{nullptr};
 };
 
-/// Object i gets row i of the library.
+/// Object i gets row i of the library: learned, or sinusoids (interleavedSinusoids()) that are no
+/// parameter.
 struct PositionalSymbolsImpl : SymbolRetrieverImpl {
-    PositionalSymbolsImpl(std::int64_t d, std::int64_t max_length);
+    PositionalSymbolsImpl(std::int64_t width, std::int64_t max_length, bool sinusoidal = false);
     Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
     void shareLibrary(PositionalSymbolsImpl& other);
+    /// The rows of all positions, [max_length, width], where `like` is.
+    torch::Tensor library(const torch::Tensor& like);
 
-    Embedding symbol_library{nullptr};
+    Embedding symbol_library{nullptr};  ///< null for sinusoids
+
+private:
+    std::int64_t m_width, m_rows;
+    KeptTensor m_sinusoids;
 };
 
 /// The library of position-relative symbols, registered as `rel_pos_enc`.
@@ -74,15 +83,34 @@ struct PositionRelativeSymbolsImpl : SymbolRetrieverImpl {
     PositionRelativeSymbolsImpl(std::int64_t d, std::int64_t max_rel_pos);
     Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
 
-    RelativePositions rel_pos_enc{nullptr};
+    RelativePositions rel_pos_enc{nullptr};  ///< null for rotary symbols
+
+protected:
+    explicit PositionRelativeSymbolsImpl(std::int64_t max_rel_pos) : m_max(max_rel_pos) {}
+    /// The library [2 max + 1, width], where `like` is.
+    virtual torch::Tensor library(const torch::Tensor& like);
+
+    std::int64_t m_max;
+};
+
+/// Position-relative symbols that are no parameter: of offset o, at [2m] cos(o f_m) and at [2m + 1]
+/// sin(o f_m), f_m = theta^(-2m / width), made in float32.
+struct RotarySymbolsImpl : PositionRelativeSymbolsImpl {
+    RotarySymbolsImpl(std::int64_t width, std::int64_t max_rel_pos, double theta);
+
+protected:
+    torch::Tensor library(const torch::Tensor& like) override;
 
 private:
-    std::int64_t m_max;
+    std::int64_t m_width;
+    double m_theta;
+    KeptTensor m_table;
 };
 
 /// A symbol is retrieved by the object's relations to its neighbours.
 struct RelationalSymbolicAttentionImpl : SymbolRetrieverImpl {
-    RelationalSymbolicAttentionImpl(const SymbolOptions& options, std::int64_t d);
+    RelationalSymbolicAttentionImpl(const SymbolOptions& options, std::int64_t d,
+                                    const SymbolDetails& details = {});
     Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
 
     Linear q_proj{nullptr}, k_proj{nullptr}, model_dim_proj{nullptr};
@@ -97,8 +125,11 @@ private:
     double m_scale;
 };
 
-/// The retriever that the options name.
+/// The retriever that the options name, for a stream of width d and at most `longest` objects.
+/// `theta`: the base of the frequencies of rotary symbols.
 std::shared_ptr<SymbolRetrieverImpl> makeSymbolRetriever(const SymbolOptions& options,
-                                                         std::int64_t d, std::int64_t longest);
+                                                         std::int64_t d, std::int64_t longest,
+                                                         const SymbolDetails& details = {},
+                                                         double theta = 10000.0);
 
 }  // namespace relascope::core

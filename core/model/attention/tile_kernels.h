@@ -27,7 +27,10 @@ struct TileArgs {
     std::int64_t relations = 0, relDim = 0;  ///< 0 relations: sensory heads
     float scale = 1.0f, relScale = 1.0f;
     TileActivation activation = TileActivation::Identity;
-    bool causal = false;     ///< keys j > i are hidden; needs n == m
+    bool causal = false;  ///< keys j > i are hidden; needs n == m
+    /// The first key of each query's document, [b, n]: with `causal`, keys before it are hidden.
+    /// Null: none are.
+    const std::int64_t* firstKey = nullptr;
     bool symmetric = false;  ///< k_rel is q_rel: its gradient is added to dqRel
     bool relative = false;   ///< s is a library by offset: its token is (j - i) + n - 1
     /// Dropout: the mask that dropout() gives weights [b, heads, n, m] for the seed. A cell is kept

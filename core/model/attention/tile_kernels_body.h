@@ -135,10 +135,13 @@ struct Tile {
           columns(padded(seen)) {}
 };
 
-// Scores become weights; the columns after the last key that a row sees become 0.
-inline void softmaxRows(const TileArgs& a, const Tile& t, float* x, std::int64_t row) {
+// Scores become weights; the columns of keys that a row does not see become 0.
+inline void softmaxRows(const TileArgs& a, std::int64_t b, const Tile& t, float* x,
+                        std::int64_t row) {
     for (std::int64_t i = 0; i < t.count; ++i, x += row) {
-        const std::int64_t end = a.causal ? smaller(t.seen, t.first + i + 1) : t.seen;
+        const std::int64_t end = a.causal ? smaller(t.seen, t.first + i + 1) : t.seen,
+                           begin = a.firstKey ? a.firstKey[b * a.n + t.first + i] : 0;
+        for (std::int64_t j = 0; j < begin; ++j) x[j] = -__builtin_inff();
         for (std::int64_t j = end; j < t.columns; ++j) x[j] = -__builtin_inff();
         Lanes most = load(x);
         for (std::int64_t j = kLanes; j < t.columns; j += kLanes) {
@@ -268,7 +271,7 @@ void weigh(const TileArgs& a, std::int64_t b, const Work& w, const Tile& t, std:
     multiply({rowsOf(a.q, b, head, t.first), a.q.token, 1}, t.count,
              w.keysT + g * a.keyDim * w.columns, w.columns, alpha, w.columns, t.columns, a.keyDim,
              a.scale, false);
-    softmaxRows(a, t, alpha, w.columns);
+    softmaxRows(a, b, t, alpha, w.columns);
 }
 
 // <q_rel_i, k_rel_j> of one relation, scaled and before its activation.

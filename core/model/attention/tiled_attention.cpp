@@ -68,6 +68,7 @@ torch::Tensor emptyLike(const torch::Tensor& x) {
 // Kept by the autograd graph between the two passes.
 struct TilePlan : torch::CustomClassHolder {
     TileArgs args;
+    torch::Tensor firstKey;  // that args point to
     std::int64_t batch = 0;
 };
 
@@ -191,11 +192,15 @@ bool servesTiles(const torch::Tensor& q, const torch::Tensor& k, bool causal) {
 
 torch::Tensor tiledAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                              std::int64_t maxOffset, const KernelRelations& relations,
-                             const KernelOptions& options) {
+                             const KernelOptions& options, const Documents& documents) {
     const auto plan = c10::make_intrusive<TilePlan>();
     auto& a = plan->args;
     a.scale = static_cast<float>(options.scale), a.relScale = static_cast<float>(options.relScale);
     a.causal = options.causal, a.relative = maxOffset >= 0;
+    if (documents) {
+        plan->firstKey = documents.first.contiguous();
+        a.firstKey = plan->firstKey.const_data_ptr<std::int64_t>();
+    }
     for (const auto& [name, activation] : kActivations)
         if (options.relActivation == name) a.activation = activation;
     if (options.dropout > 0) {

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "model/attention/documents.h"
 #include "model/attention/kernel_options.h"
 #include "model/attention/tile_kernels.h"
 
@@ -26,9 +27,10 @@ bool servesTiles(const torch::Tensor& q, const torch::Tensor& k, bool causal);
 
 /// The heads' outputs, joined: [b, n, h d_h]. v [b, g, m, d_h]; or, if `maxOffset` >= 0, the
 /// library [g, 2 maxOffset + 1, d_h] of relative symbols (mixSymbols in relational_attention.h).
+/// `documents` of causal heads must close no row.
 torch::Tensor tiledAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                              std::int64_t maxOffset, const KernelRelations& relations,
-                             const KernelOptions& options);
+                             const KernelOptions& options, const Documents& documents = {});
 
 /// Sets the widest vectors that the kernels use, in its scope and for all threads. For tests.
 class VectorLevelScope {

@@ -34,8 +34,35 @@ struct BlockDetails : RotaryOptions {
     bool sa_add_bias_q = false;       ///< on the queries
     std::int64_t sliding_window = 0;  ///< i attends to j with 0 <= i - j < window; 0: to all before
     bool parallel_residual = false;   ///< x + attn(norm1 x) + mlp(norm2 x)
+    bool ra_add_bias_q = false;       ///< on the queries of relational heads
+    bool rel_add_bias = true;         ///< on the keys of relations of disrca, where keys have one
+    /// Relations of closed cells are 0, and a softmax of relations runs over the open cells of a
+    /// row; otherwise over all j, before any mask.
+    bool masked_relations = false;
 
     bool operator==(const BlockDetails&) const = default;
+};
+
+/// Tokens that close cells of attention (attention/documents.h).
+struct DocumentOptions {
+    std::int64_t document_start = -1;  ///< begins a document that sees nothing before it; -1: none
+    std::int64_t padding = -1;         ///< takes no part in attention; -1: none
+
+    bool closesCells() const { return document_start >= 0 || padding >= 0; }
+    bool operator==(const DocumentOptions&) const = default;
+};
+
+/// Properties of symbols that are fixed in the papers. The defaults are the papers'.
+struct SymbolDetails {
+    std::int64_t symbol_dim = 0;  ///< D, the width of a symbol; 0: d_model
+    /// Position-relative symbols are cos and sin of the offset by rotary frequencies, not learned.
+    bool rotary_symbols = false;
+    bool sinusoidal_symbols = false;  ///< positional symbols are sinusoids, not learned
+    bool symbol_bias = true;          ///< on the queries of the symbolic attention
+    bool neighbour_bias = true;       ///< on queries and keys of relations to neighbours
+    bool normed_symbols = false;      ///< symbols are found from the normed stream of a block
+
+    bool operator==(const SymbolDetails&) const = default;
 };
 
 }  // namespace relascope::core

@@ -83,10 +83,11 @@ void addRelationalHeads(ShapeList& list, const std::string& name, const StackOpt
                        proj =
                            orDefault(b.rel_proj_dim, relations > 0 ? heads * head / relations : 0);
     if (disentangled) list.parameter(name + ".wr", {heads, head, relations});
-    list.linear(name + ".wv", d, kv * head, b.ra_add_bias_kv);
+    const bool biasQ = s.details.ra_add_bias_q;
+    list.linear(name + ".wv", orDefault(s.symbolDim, d), kv * head, b.ra_add_bias_kv);
     list.linear(name + ".wo", heads * head, heads * head, b.ra_add_bias_out);
     if (disentangled) {
-        list.linear(name + ".wq_attn", d, heads * key, false);
+        list.linear(name + ".wq_attn", d, heads * key, biasQ);
         list.linear(name + ".wk_attn", d, kv * key, b.ra_add_bias_kv);
         list.linear(name + ".wq_rel", d, relations * proj, false);
         if (b.symmetric_rels)
@@ -96,11 +97,11 @@ void addRelationalHeads(ShapeList& list, const std::string& name, const StackOpt
         return;
     }
     const bool rca = b.ra_type == "rca";
-    for (const char* part : {"_attn", "_rel"}) {
-        list.linear(name + ".wq" + (rca ? "" : part), d, heads * head, false);
-        list.linear(name + ".wk" + (rca ? "" : part), d, kv * head, b.ra_add_bias_kv);
-        if (rca) break;
-    }
+    list.linear(name + (rca ? ".wq" : ".wq_attn"), d, heads * head, biasQ);
+    list.linear(name + (rca ? ".wk" : ".wk_attn"), d, kv * head, b.ra_add_bias_kv);
+    if (rca) return;
+    list.linear(name + ".wq_rel", d, heads * head, false);
+    list.linear(name + ".wk_rel", d, kv * head, b.ra_add_bias_kv && s.details.rel_add_bias);
 }
 
 std::string keyHeadsText(std::int64_t heads, std::int64_t keyHeads) {
@@ -123,7 +124,8 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
             if (b.n_heads_sa > 0)
                 addAttention(list, dual + ".self_attention", s.d_model, b.n_heads_sa, s.headDim(),
                              b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.sa_add_bias_out,
-                             b.share_attn_params && b.n_heads_ra > 0 ? ra : "");
+                             b.share_attn_params && b.n_heads_ra > 0 ? ra : "",
+                             s.details.sa_add_bias_q);
         } else {
             addAttention(list, block + ".self_attn", s.d_model, b.n_heads_sa, s.headDim(),
                          b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.bias, {},
@@ -141,25 +143,28 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
 }
 
 void addSymbolShapes(ShapeList& list, const std::string& name, const SymbolOptions& o,
-                     std::int64_t d, std::int64_t longest) {
-    const auto library = [&](const std::string& at, bool trainable) {
+                     std::int64_t d, std::int64_t longest, const SymbolDetails& details) {
+    const std::int64_t width = orDefault(details.symbol_dim, d);
+    const auto library = [&](const std::string& at) {
         list.parameter(at + ".template_features", {o.n_symbols, d});
-        list.parameter(at + ".symbol_library", {o.n_symbols, d}, trainable);
-        list.linear(at + ".q_proj", d, d);
+        list.parameter(at + ".symbol_library", {o.n_symbols, width}, o.trainable_symbols);
+        list.linear(at + ".q_proj", d, d, details.symbol_bias);
     };
     if (o.symbol_retrieval == "symbolic_attention") {
-        library(name, o.trainable_symbols);
+        library(name);
     } else if (o.symbol_retrieval == "positional_symbols") {
-        list.parameter(name + ".symbol_library.weight", {o.symbolRows(longest), d});
+        if (!details.sinusoidal_symbols)
+            list.parameter(name + ".symbol_library.weight", {o.symbolRows(longest), width});
     } else if (o.symbol_retrieval == "position_relative") {
-        list.parameter(name + ".rel_pos_enc.rel_pos_embeddings",
-                       {2 * o.largestOffset(longest) + 1, d});
+        if (!details.rotary_symbols)
+            list.parameter(name + ".rel_pos_enc.rel_pos_embeddings",
+                           {2 * o.largestOffset(longest) + 1, width});
     } else if (o.symbol_retrieval == "rel_sym_attn") {
         const std::int64_t neighbours =
             (o.causal_nbhd ? 1 : 2) * o.nbhd_delta + (o.include_self ? 1 : 0);
-        library(name + ".symbolic_attention", true);
-        list.linear(name + ".q_proj", d, d);
-        list.linear(name + ".k_proj", d, d);
+        library(name + ".symbolic_attention");
+        list.linear(name + ".q_proj", d, d, details.neighbour_bias);
+        list.linear(name + ".k_proj", d, d, details.neighbour_bias);
         list.linear(name + ".model_dim_proj", neighbours * o.rel_n_heads, d);
     }
 }
@@ -194,11 +199,13 @@ void addBlockOutline(OutlineBuilder& builder, const std::string& title, const st
     }
 }
 
-std::string symbolText(const SymbolOptions& o, std::int64_t longest) {
+std::string symbolText(const SymbolOptions& o, std::int64_t longest, const SymbolDetails& details) {
     if (o.symbol_retrieval == "positional_symbols")
-        return std::to_string(o.symbolRows(longest)) + " by position";
+        return details.sinusoidal_symbols ? "sinusoids by position"
+                                          : std::to_string(o.symbolRows(longest)) + " by position";
     if (o.symbol_retrieval == "position_relative")
-        return "by offset, up to " + std::to_string(o.largestOffset(longest));
+        return std::string(details.rotary_symbols ? "rotary, " : "") + "by offset, up to " +
+               std::to_string(o.largestOffset(longest));
     std::string text = std::to_string(o.n_symbols) + " in a library, " +
                        countText(o.symbol_heads, "head") + (o.trainable_symbols ? "" : ", frozen");
     if (o.symbol_retrieval == "rel_sym_attn") text += ", retrieved by relations to neighbours";

@@ -80,12 +80,13 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
                     const StackOptions& plan);
 /// The tensors of a symbol retriever for inputs of at most `longest` objects.
 void addSymbolShapes(ShapeList& list, const std::string& name, const SymbolOptions& o,
-                     std::int64_t d, std::int64_t longest);
+                     std::int64_t d, std::int64_t longest, const SymbolDetails& details = {});
 
 void addBlockOutline(OutlineBuilder& builder, const std::string& title, const std::string& name,
                      std::int64_t layers, const StackOptions& plan);
 /// The symbols in words: "64 by position", "64 in a library, 4 heads".
-std::string symbolText(const SymbolOptions& o, std::int64_t longest);
+std::string symbolText(const SymbolOptions& o, std::int64_t longest,
+                       const SymbolDetails& details = {});
 /// A feed-forward block in words: "swiglu, 256 wide".
 std::string feedForwardText(const std::string& activation, std::int64_t dff);
 

@@ -44,6 +44,10 @@ RelationalOptions relationalOptions(const StackOptions& s) {
     r.rel_activation = o.rel_activation;
     r.symmetric_rels = o.symmetric_rels;
     r.rca_activation = o.rca_activation;
+    r.add_bias_q = s.details.ra_add_bias_q;
+    r.rel_add_bias = s.details.rel_add_bias;
+    r.masked_relations = s.details.masked_relations;
+    r.symbol_dim = s.symbolDim;
     return r;
 }
 
@@ -85,7 +89,7 @@ DualAttentionImpl::DualAttentionImpl(const StackOptions& s) {
 }
 
 torch::Tensor DualAttentionImpl::together(const torch::Tensor& x, const Symbols& symbols) {
-    if (activeCache() || activeRecorder() || activeHooks()) return {};
+    if (activeCache() || activeRecorder() || activeHooks() || activeDocuments()) return {};
     std::vector<KernelHeads> heads;
     if (!self_attention.is_empty()) heads.push_back(self_attention->kernelHeads());
     if (relational_attention) {
@@ -147,9 +151,10 @@ NormedSum hookedSum(const HookedModule& block, const char* name, Norm& norm, con
 DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
     : m_normFirst(s.block.norm_first) {
     const auto& o = s.block;
-    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
+    const double eps = s.details.norm_eps;
+    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type, eps));
     dual_attn = register_module("dual_attn", DualAttention(s));
-    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
+    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type, eps));
     ff_block =
         register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
@@ -194,9 +199,14 @@ torch::Tensor throughParallelBlock(const HookedModule& hooks, torch::Tensor x, N
 }  // namespace
 
 torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& symbols) {
+    return forward(x, [&symbols](const torch::Tensor&) { return symbols; });
+}
+
+torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Retrieve& retrieve) {
     const HookedModule hooks(hook, tokensBefore());
-    x = throughEncoderBlock(hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block,
-                            [&](const torch::Tensor& y) { return dual_attn(y, symbols, hooks); });
+    x = throughEncoderBlock(
+        hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block,
+        [&](const torch::Tensor& y) { return dual_attn(y, retrieve(y), hooks); });
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
 }

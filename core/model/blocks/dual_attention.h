@@ -6,6 +6,8 @@
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
+#include <functional>
+
 #include "model/attention/attention.h"
 #include "model/attention/relational_attention.h"
 #include "model/blocks/layers.h"
@@ -49,6 +51,9 @@ NormedSum hookedSum(const HookedModule& block, const char* name, Norm& norm, con
 struct DualAttnEncoderBlockImpl : torch::nn::Module, RecordingPoint {
     explicit DualAttnEncoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x, const Symbols& symbols);
+    /// forward() with the symbols of what the heads read: norm1 x, or x in post-norm.
+    using Retrieve = std::function<Symbols(const torch::Tensor&)>;
+    torch::Tensor forward(torch::Tensor x, const Retrieve& retrieve);
 
     Norm norm1{nullptr}, norm2{nullptr};
     DualAttention dual_attn{nullptr};

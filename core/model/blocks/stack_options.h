@@ -15,7 +15,8 @@ struct StackOptions {
     BlockOptions block;
     BlockDetails details;
     std::int64_t d_model = 0;
-    bool dual = false;  ///< relational heads in addition to sensory ones
+    std::int64_t symbolDim = 0;  ///< width of the symbols; 0: d_model
+    bool dual = false;           ///< relational heads in addition to sensory ones
     bool causal = false;
     bool rope = false;
     bool feedForwardBias = false;

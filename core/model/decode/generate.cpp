@@ -68,6 +68,8 @@ std::int64_t usableVocabulary(const ModelOptions& options) {
 
 bool canCache(const ModelOptions& o) {
     const auto* block = o.find<BlockOptions>();
+    if (const auto* details = o.find<BlockDetails>(); details && details->masked_relations)
+        return true;
     return !o.info().dual || block->n_heads_ra == 0 || block->ra_type == "rca" ||
            block->rel_activation != "softmax";
 }

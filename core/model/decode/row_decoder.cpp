@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/attention/row_activation.h"
 #include "model/blocks/dual_attention.h"
@@ -131,6 +132,10 @@ bool RowDecoder::takes(ModelImpl& model, const ModelOptions& o) {
     if (o.input() != InputKind::Tokens || !canCache(o)) return false;
     if (!dynamic_cast<LanguageModelImpl*>(&model)) return false;  // nanochat's
     if (symbols && symbols->symbol_retrieval == "rel_sym_attn") return false;
+    // Relations lie beside one another for each token, so that a softmax over tokens has no row.
+    if (const auto* block = o.find<BlockOptions>();
+        symbols && block->ra_type == "relational_attention" && block->rel_activation == "softmax")
+        return false;
     for (const auto& module : model.modules(false)) {
         const bool narrow = module->as<LinearImpl>() || module->as<EmbeddingImpl>();
         for (const auto& item : module->named_parameters(false)) {
@@ -150,6 +155,9 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
       m_model(dynamic_cast<LanguageModelImpl&>(model)) {
     const auto& o = m_options;
     const auto* symbols = options.find<SymbolOptions>();
+    if (const auto* details = options.find<SymbolDetails>())
+        m_normedSymbols = details->normed_symbols;
+    std::int64_t symbolDim = o.d_model;
     const std::int64_t headDim = m_model.m_stack.headDim();
     auto* dual = dynamic_cast<DualAttnTransformerLMImpl*>(&model);
     const auto sensoryOf = [&](const AttentionImpl& a) {
@@ -191,6 +199,7 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
                 heads.keyHeads = o.ra_n_kv_heads > 0 ? o.ra_n_kv_heads : o.n_heads_ra;
                 heads.headDim = headDim;
                 heads.value = rowsOf(base.wv), heads.out = rowsOf(base.wo);
+                symbolDim = heads.value.in;
                 if (auto* ra = dynamic_cast<RelationalAttentionImpl*>(&base)) {
                     heads.query = rowsOf(ra->wq_attn), heads.key = rowsOf(ra->wk_attn);
                     layer->relationQuery = rowsOf(ra->wq_rel);
@@ -222,7 +231,7 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
                     layer->symbolWeights.resize(
                         static_cast<std::size_t>(symbols->symbol_heads * layer->features.size(0)));
                 } else if (auto* table = dynamic_cast<PositionalSymbolsImpl*>(&retriever)) {
-                    layer->table = table->symbol_library->weight;
+                    layer->table = table->library(m_model.m_tokens->weight);
                 } else {
                     layer->maxOffset = symbols->largestOffset(o.max_block_size);
                 }
@@ -234,7 +243,8 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
     const auto width = static_cast<std::size_t>(o.d_model);
     const auto& first = *m_layers.front();
     m_x.resize(width), m_added.resize(width);
-    m_stream.x.resize(width), m_normed.x.resize(width), m_symbol.x.resize(width);
+    m_stream.x.resize(width), m_normed.x.resize(width);
+    m_symbol.x.resize(static_cast<std::size_t>(symbolDim));
     m_inner.x.resize(static_cast<std::size_t>(first.linear1.out));
     m_mixed.x.resize(static_cast<std::size_t>(first.sensory.heads * headDim));
     m_related.x.resize(static_cast<std::size_t>(first.relational.heads * headDim));
@@ -298,7 +308,8 @@ void RowDecoder::projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t 
         addRow(layer.table, past, symbol);
     } else {
         const std::int64_t d = m_options.d_model, width = d / layer.symbolHeads,
-                           count = layer.features.size(0);
+                           count = layer.features.size(0), all = layer.library.size(1),
+                           own = all / layer.symbolHeads;
         const auto* features = layer.features.const_data_ptr<float>();
         const auto* library = layer.library.const_data_ptr<float>();
         at::parallel_for(0, layer.symbolHeads, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -307,8 +318,7 @@ void RowDecoder::projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t 
                 dotRows(layer.symbolQ.data() + head * width, features + head * width, count, width,
                         d, layer.symbolScale, weights);
                 softmaxRow({weights, static_cast<std::size_t>(count)});
-                mixRows(weights, library + head * width, count, width, d,
-                        symbol.data() + head * width);
+                mixRows(weights, library + head * own, count, own, all, symbol.data() + head * own);
             }
         });
     }
@@ -337,9 +347,21 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
             symbols = layer.projected;
         }
     }
-    // The first key that the window leaves open.
+    // The first key that the window and the document leave open.
     const std::int64_t window = m_model.m_stack.details.sliding_window,
-                       open = window > 0 ? std::max<std::int64_t>(0, count - window) : 0;
+                       open = std::max(m_open.first, window > 0 ? count - window : 0);
+    const auto close = [&](std::span<float> row, float value) {
+        for (const auto j : m_open.padding)
+            if (j >= open) row[static_cast<std::size_t>(j - open)] = value;
+    };
+    constexpr float kClosed = -std::numeric_limits<float>::infinity();
+    // Activations of a row; padding is closed, and a padding token sees nothing.
+    const auto activate = [&](const std::string& activation, std::span<float> row) {
+        if (m_open.none) return std::fill(row.begin(), row.end(), 0.0f);
+        if (activation == "softmax") close(row, kClosed);
+        activateRow(activation, row);
+        close(row, 0.0f);
+    };
     const auto scores = [&](RowHeads& heads, const torch::Tensor& keys, std::int64_t head) {
         float* weights = heads.weights.data() + head * capacity;
         dotRows(heads.q.data() + head * heads.keyDim,
@@ -354,7 +376,7 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
         for (std::int64_t task = begin; task < end; ++task) {
             if (task < sensory.heads) {
                 const auto weights = scores(sensory, sensoryKeys, task);
-                softmaxRow(weights);
+                activate("softmax", weights);
                 mixRows(weights.data(),
                         rowsOfHead(sensoryValues, sensory.keyHead(task)) + open * sensory.headDim,
                         count - open, sensory.headDim, sensory.headDim,
@@ -377,39 +399,39 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
         std::vector<float> symbol(static_cast<std::size_t>(relational.headDim));
         for (std::int64_t head = begin; head < end; ++head) {
             const auto weights = scores(relational, relationalKeys, head);
-            if (o.ra_type == "rca")
-                activateRow(o.rca_activation, weights);
-            else
-                softmaxRow(weights);
+            activate(o.ra_type == "rca" ? o.rca_activation : "softmax", weights);
             float* out = m_related.x.data() + head * relational.headDim;
             if (o.ra_type == "disrca") {
                 float* r = layer.relations.data() + head * capacity;
-                dotRows(layer.qRel.data() + head * relational.headDim,
-                        rowsOfHead(relationKeys, relational.keyHead(head)), count,
-                        relational.headDim, relational.headDim, relational.scale(), r);
-                const std::span<float> relation(r, static_cast<std::size_t>(count));
-                activateRow(o.rel_activation, relation);
+                dotRows(
+                    layer.qRel.data() + head * relational.headDim,
+                    rowsOfHead(relationKeys, relational.keyHead(head)) + open * relational.headDim,
+                    count - open, relational.headDim, relational.headDim, relational.scale(), r);
+                const std::span<float> relation(r, weights.size());
+                activate(o.rel_activation, relation);
                 for (std::size_t j = 0; j < relation.size(); ++j) weights[j] *= relation[j];
             }
             // The symbols of the senders: by token j, or by offset j - i, where offsets below the
             // library use its first row.
             const float* rows = rowsOfHead(symbols, relational.keyHead(head));
             if (layer.maxOffset < 0) {
-                mixRows(weights.data(), rows, count, relational.headDim, relational.headDim, out);
+                mixRows(weights.data(), rows + open * relational.headDim, count - open,
+                        relational.headDim, relational.headDim, out);
             } else {
-                const std::int64_t beyond = std::max<std::int64_t>(0, past - layer.maxOffset);
-                const std::int64_t row = layer.maxOffset - (past - beyond);
+                const std::int64_t beyond =
+                    std::max<std::int64_t>(0, past - open - layer.maxOffset);
+                const std::int64_t row = layer.maxOffset - (past - open - beyond);
                 float before = 0.0f;
                 for (std::int64_t j = 0; j < beyond; ++j)
                     before += weights[static_cast<std::size_t>(j)];
-                mixRows(weights.data() + beyond, rows + row * relational.headDim, count - beyond,
-                        relational.headDim, relational.headDim, out);
+                mixRows(weights.data() + beyond, rows + row * relational.headDim,
+                        count - open - beyond, relational.headDim, relational.headDim, out);
                 for (std::int64_t i = 0; i < relational.headDim; ++i) out[i] += before * rows[i];
             }
             if (hasRelations) {
                 const std::int64_t each = layer.wr.size(2);
-                mixRows(weights.data(), layer.relations.data(), count, each, each,
-                        mixedRelation.data());
+                mixRows(weights.data(), layer.relations.data() + open * each, count - open, each,
+                        each, mixedRelation.data());
                 dotRows(mixedRelation.data(),
                         layer.wr.const_data_ptr<float>() + head * relational.headDim * each,
                         relational.headDim, each, each, 1.0f, symbol.data());
@@ -452,7 +474,9 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
             products.push_back({layer.relationQuery, &m_normed, layer.qRel.data()});
         if (layer.relationKey.weight && !layer.symmetric)
             products.push_back({layer.relationKey, &m_normed, layer.kRel.data()});
-        if (layer.symbolQuery.weight) {  // symbols are retrieved from the stream
+        if (layer.symbolQuery.weight && m_normedSymbols) {
+            products.push_back({layer.symbolQuery, &m_normed, layer.symbolQ.data()});
+        } else if (layer.symbolQuery.weight) {  // symbols are retrieved from the stream
             m_stream.x = m_x;
             if (layer.symbolQuery.half()) m_stream.split();
             products.push_back({layer.symbolQuery, &m_stream, layer.symbolQ.data()});
@@ -508,10 +532,27 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
     leave(layer.norm2);
 }
 
+void RowDecoder::readDocument(std::int64_t token, DecodingCache& cache) {
+    m_open = {};
+    const auto& documents = m_model.m_documents;
+    if (!documents.closesCells()) return;
+    const auto all = cache.append(&m_model, LanguageModelImpl::kTokenSlot,
+                                  torch::full({1, 1, 1}, token, torch::kLong));
+    const std::span<const std::int64_t> tokens(all.const_data_ptr<std::int64_t>(),
+                                               static_cast<std::size_t>(all.numel()));
+    m_open.none = token == documents.padding;
+    for (std::size_t j = 0; j < tokens.size(); ++j) {
+        if (tokens[j] == documents.document_start)
+            m_open.first = static_cast<std::int64_t>(j), m_open.padding.clear();
+        if (tokens[j] == documents.padding) m_open.padding.push_back(static_cast<std::int64_t>(j));
+    }
+}
+
 void RowDecoder::read(std::int64_t token, DecodingCache& cache, std::span<float> logits) {
     if (m_model.beforePass) m_model.beforePass();
     const auto& o = m_options;
     reserve(cache.capacity());
+    readDocument(token, cache);
     std::fill(m_x.begin(), m_x.end(), 0.0f);
     addRow(m_model.m_tokens->weight, token, m_x);
     if (o.pos_enc_type == "pos_emb") addRow(m_model.m_positions->weight, cache.past(), m_x);

@@ -32,6 +32,8 @@ public:
 private:
     struct Layer;
 
+    /// Finds the cells that the documents of the tokens so far leave open to `token`.
+    void readDocument(std::int64_t token, DecodingCache& cache);
     void throughLayer(Layer& layer, DecodingCache& cache);
     /// Projects the symbol that stands for the token, and stores it behind the kept projections.
     void projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t past);
@@ -44,6 +46,13 @@ private:
 
     TransformerLMOptions m_options;
     LanguageModelImpl& m_model;
+    bool m_normedSymbols = false;
+    struct Open {
+        std::int64_t first = 0;             ///< the first position of the document
+        std::vector<std::int64_t> padding;  ///< closed positions from there on
+        bool none = false;                  ///< the token is padding itself
+    };
+    Open m_open;
     std::vector<std::unique_ptr<Layer>> m_layers;
     std::map<std::int64_t, std::vector<float>> m_rotaryTable;  ///< by the width of heads
     // Work buffers: the residual stream, the input of a sub-layer and its output.

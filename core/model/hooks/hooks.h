@@ -91,6 +91,9 @@ public:
         if (m_hooks) select(prefix);
     }
 
+    /// No hooks.
+    HookedModule() : m_hooks(nullptr), m_first(0) {}
+
     explicit operator bool() const { return m_hooks != nullptr; }
     bool takes(const char* name) const { return m_hooks && m_hooks->takes(m_prefix + name); }
     bool takesValues() const { return m_hooks && m_hooks->takesValues(); }

@@ -41,8 +41,8 @@ void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64
 }
 
 LanguageModelImpl::LanguageModelImpl(const TransformerLMOptions& options, const StackOptions& stack,
-                                     bool tied)
-    : m_options(options), m_stack(stack), m_tied(tied) {
+                                     bool tied, const DocumentOptions& documents)
+    : m_options(options), m_stack(stack), m_tied(tied), m_documents(documents) {
     m_layers = register_module("layers", std::make_shared<torch::nn::Module>());
     m_tokens =
         m_layers->register_module("token_embedder", Embedding(options.vocab_size, options.d_model));
@@ -99,7 +99,13 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
         x = x +
             (hooks ? hooks("hook_pos_embed", axes::stream, rows.unsqueeze(0).expand_as(x)) : rows);
     }
-    x = decode(x);
+    {
+        auto read = tokens;
+        if (cache && m_documents.closesCells())
+            read = cache->append(this, kTokenSlot, tokens.unsqueeze(-1)).squeeze(-1);
+        const DocumentScope documents(documentsOf(read, m_documents));
+        x = decode(x);
+    }
     if (cache) cache->advance(tokens.size(1));
     // A continuation and a probe need the scores of the next token alone.
     const bool last = cache || factorRecorder();
@@ -115,7 +121,7 @@ TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
 }
 
 TransformerLMImpl::TransformerLMImpl(const PublicDecoderOptions& options)
-    : LanguageModelImpl(options, stackOf(options), options.tie_word_embeddings) {
+    : LanguageModelImpl(options, stackOf(options), options.tie_word_embeddings, options) {
     addBlocks();
 }
 
@@ -129,27 +135,43 @@ torch::Tensor TransformerLMImpl::decode(torch::Tensor x) {
     for (const auto& module : *m_blocks) {
         auto* block = module->as<EncoderBlockImpl>();
         const auto kept = keptStream(block->hook);
-        x = kept.defined()
-                ? kept
-                : throughBlock([block](const torch::Tensor& in) { return block->forward(in); }, x);
+        x = kept.defined() ? kept
+                           : throughBlock(
+                                 [block, documents = activeDocuments()](const torch::Tensor& in) {
+                                     const DocumentScope scope(documents);
+                                     return block->forward(in);
+                                 },
+                                 x);
     }
     return x;
 }
 
 DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const DualAttnTransformerLMOptions& options)
     : LanguageModelImpl(options, stackOf(options)) {
+    addBlocks(options, {});
+}
+
+DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const PublicDualDecoderOptions& options)
+    : LanguageModelImpl(options, stackOf(options), options.tie_word_embeddings, options),
+      m_normedSymbols(options.normed_symbols) {
+    addBlocks(options, options);
+}
+
+void DualAttnTransformerLMImpl::addBlocks(const DualAttnTransformerLMOptions& options,
+                                          const SymbolDetails& details) {
     auto list = m_layers->register_module("symbol_retrievers", torch::nn::ModuleList());
     for (std::int64_t layer = 0; layer < options.n_layers; ++layer) {
         if (layer == 0 || !options.shared_symbol_retriever) {
-            m_retrievers.push_back(
-                makeSymbolRetriever(options, options.d_model, options.max_block_size));
+            m_retrievers.push_back(makeSymbolRetriever(options, options.d_model,
+                                                       options.max_block_size, details,
+                                                       m_stack.details.rope_theta));
             if (layer > 0 && options.weight_tie_symbol_library)
                 tieLibrary(*m_retrievers.back(), *m_retrievers.front());
         } else {
             m_retrievers.push_back(m_retrievers.front());
         }
         list->push_back(m_retrievers.back());
-        m_blocks->push_back(DualAttnEncoderBlock(stackOf(options)));
+        m_blocks->push_back(DualAttnEncoderBlock(m_stack));
     }
     finish();
 }
@@ -162,12 +184,14 @@ torch::Tensor DualAttnTransformerLMImpl::decode(torch::Tensor x) {
             continue;
         }
         x = throughBlock(
-            [this, layer, block](const torch::Tensor& in) {
-                Symbols symbols;
-                if (m_options.n_heads_ra > 0)
-                    symbols =
-                        m_retrievers[layer]->retrieve(in, static_cast<int>(layer), block->hook);
-                return block->forward(in, symbols);
+            [this, layer, block, documents = activeDocuments()](const torch::Tensor& in) {
+                const DocumentScope scope(documents);  // also where the block is recomputed
+                const auto symbolsOf = [&](const torch::Tensor& stream) {
+                    return m_retrievers[layer]->retrieve(stream, static_cast<int>(layer),
+                                                         block->hook);
+                };
+                if (m_normedSymbols) return block->forward(in, symbolsOf);
+                return block->forward(in, m_options.n_heads_ra > 0 ? symbolsOf(in) : Symbols());
             },
             x);
     }
@@ -183,6 +207,8 @@ const auto plainLanguageModel =
     RegisterModel::of<TransformerLMImpl, TransformerLMOptions>("TransformerLM");
 const auto publicDecoder =
     RegisterModel::of<TransformerLMImpl, PublicDecoderOptions>(kPublicDecoder);
+const auto publicDualDecoder =
+    RegisterModel::of<DualAttnTransformerLMImpl, PublicDualDecoderOptions>(kPublicDualDecoder);
 
 }  // namespace
 }  // namespace relascope::core

@@ -19,12 +19,15 @@ struct LanguageModelImpl : ModelImpl {
     /// computed: [b, 1, vocab_size].
     torch::Tensor forward(const ModelInput& tokens) override;
 
+    /// The slot of a cache that holds the tokens that were read, where documents close cells.
+    static constexpr int kTokenSlot = 0;
+
 protected:
     friend class RowDecoder;  // runs the parts for one row
 
     /// `tied`: the output layer is the embedding.
     LanguageModelImpl(const TransformerLMOptions& options, const StackOptions& stack,
-                      bool tied = true);
+                      bool tied = true, const DocumentOptions& documents = {});
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor decode(torch::Tensor x) = 0;
     /// Registers the modules after the blocks and sets the published initial weights.
@@ -33,6 +36,7 @@ protected:
     TransformerLMOptions m_options;
     StackOptions m_stack;
     bool m_tied;
+    DocumentOptions m_documents;
     std::shared_ptr<torch::nn::Module> m_layers;  ///< registered as `layers`
     Embedding m_tokens{nullptr}, m_positions{nullptr};
     torch::nn::ModuleList m_blocks{nullptr};
@@ -40,7 +44,8 @@ protected:
     Linear m_out{nullptr};
 };
 
-struct PublicDecoderOptions;  // model/public/public_options.h
+struct PublicDecoderOptions;      // model/public/public_options.h
+struct PublicDualDecoderOptions;  // the same
 
 struct TransformerLMImpl : LanguageModelImpl {
     explicit TransformerLMImpl(const TransformerLMOptions& options);
@@ -58,6 +63,8 @@ private:
 /// without a common library (`symbol_retrievers.{i}`).
 struct DualAttnTransformerLMImpl : LanguageModelImpl {
     explicit DualAttnTransformerLMImpl(const DualAttnTransformerLMOptions& options);
+    /// A relational decoder of a public family.
+    explicit DualAttnTransformerLMImpl(const PublicDualDecoderOptions& options);
 
 protected:
     torch::Tensor decode(torch::Tensor x) override;
@@ -65,6 +72,9 @@ protected:
 private:
     friend class RowDecoder;
 
+    void addBlocks(const DualAttnTransformerLMOptions& options, const SymbolDetails& details);
+
+    bool m_normedSymbols = false;
     std::vector<std::shared_ptr<SymbolRetrieverImpl>> m_retrievers;  ///< one a layer
 };
 

@@ -213,8 +213,11 @@ Family gptNeoX() {
 }  // namespace
 
 const std::vector<Family>& decoderFamilies() {
-    static const std::vector<Family> all = {gpt2(),  llama(),   mistral(),
-                                            qwen2(), gptNeoX(), nanoGpt()};
+    static const std::vector<Family> all = [] {
+        std::vector<Family> list = {gpt2(), llama(), mistral(), qwen2(), gptNeoX(), nanoGpt()};
+        list.insert(list.end(), relationalFamilies().begin(), relationalFamilies().end());
+        return list;
+    }();
     return all;
 }
 

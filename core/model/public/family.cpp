@@ -89,11 +89,21 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
     for (const auto& shape : all) shapes[shape.name] = &shape;
     const auto layers = options.get<StackDepth>().n_layers;
     std::vector<FileTensor> tensors;
+    // The row of the first name of a shared tensor becomes the further one.
+    const auto keep = [&tensors](FileTensor& tensor, const std::string& first) {
+        for (auto& other : tensors)
+            if (other.parts.size() == 1 && other.parts.front() == first) {
+                other.optional = true, tensor.optional = false;
+                tensor.parts = {first};
+            }
+    };
     const auto add = [&](const FamilyTensor& row, std::int64_t block, const char* kind) {
+        if (!row.when.holds(options)) return;
         FileTensor tensor;
         tensor.name = numbered(row.stored, block) + kind;
         if (!row.also.empty()) tensor.also = numbered(row.also, block) + kind;
         tensor.outside = row.outside;
+        tensor.sizedBy = row.sizedBy;
         tensor.form = row.form;
         tensor.absent = row.absent;
         std::vector<std::vector<std::int64_t>> sizes;
@@ -106,6 +116,7 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
         }
         if (const auto* heads = options.find<BlockOptions>()) tensor.heads = heads->n_heads_sa;
         tensor.shape = shapeInFile(row.form, sizes, options);
+        if (row.kept && tensor.optional) keep(tensor, shapes.at(tensor.parts.front())->aliasOf);
         tensors.push_back(std::move(tensor));
     };
     for (std::int64_t block = -1; block < layers; ++block)
@@ -189,7 +200,10 @@ std::vector<CheckpointProblem> FamilyFile::problems() const {
         if (found->second->shape != tensor.shape)
             problems.push_back({ProblemKind::WrongShape, name,
                                 "is " + shapeOf(found->second->shape) + " in the file, " +
-                                    shapeOf(tensor.shape) + " in the model"});
+                                    shapeOf(tensor.shape) + " in the model" +
+                                    (tensor.sizedBy.empty()
+                                         ? ""
+                                         : ", as '" + tensor.sizedBy + "' of config.json says")});
         else if (type != "F32" && type != "F16" && type != "BF16" && type != "F64")
             problems.push_back({ProblemKind::File, name,
                                 "has " + type +

@@ -17,12 +17,33 @@
 
 namespace relascope::core {
 
+/// Models that have a value of an option; empty: all.
+struct FamilyCondition {
+    std::string option;
+    FieldValue value;
+    std::string spelled;  ///< for messages: "ra_type ra"
+
+    bool holds(const ModelOptions& m) const { return option.empty() || m.value(option) == value; }
+};
+
 /// A key of config.json that is an option of the model.
 struct FamilyKey {
     std::vector<std::string> names;  ///< the first of these that the file has
     std::string option;              ///< a field of the descriptor
     FieldValue absent;               ///< as the family's class has it
     FieldValue null = absent;        ///< the value that a null stands for
+
+    /// What the texts of the file are here; others are refused. Empty: the value as it is.
+    std::vector<std::pair<std::string, std::string>> texts = {};
+    std::int64_t least = 1;  ///< of a whole number
+    std::string times = {};  ///< an option that a whole number is multiplied with
+    /// In place of `absent` and `null`: the value that follows from options of earlier keys.
+    FieldValue (*derived)(const ModelOptions&) = nullptr;
+    FamilyCondition when = {};
+    /// What a model without `when` does with the key: whatever it says changes nothing, or
+    /// anything but null and false is refused.
+    enum class Otherwise { Ignored, Refused };
+    Otherwise otherwise = Otherwise::Ignored;
 };
 
 /// A key that is taken with these values only; any other is refused.
@@ -52,6 +73,10 @@ struct FamilyTensor {
     /// save; empty where it is the same.
     std::string also = {};
     std::optional<double> absent = {};  ///< all its values where a file lacks it
+    FamilyCondition when = {};
+    /// Of a tensor with several names in the model, the file has this one.
+    bool kept = false;
+    std::string sizedBy = {};  ///< the key that says how many rows there are, for messages
 };
 
 struct Family {
@@ -72,12 +97,19 @@ struct Family {
     std::vector<std::string> ignored;  ///< tensors of old files that are not used
     /// Reads its configuration, in place of `fixed`, `keys` and `limits`. Null: by these.
     ModelOptions (*read)(const nlohmann::ordered_json& config) = nullptr;
+    /// A name in auto_map or `architectures` that has to be there, for a model_type that others use
+    /// as well; one of `classes` does as well. Empty: none.
+    std::string configClass = {};
+    std::vector<std::string> neutral = {};  ///< keys that change nothing, beside the usual ones
+    /// Several names of one tensor, if the file has them all, must hold the same values.
+    bool sharedMustEqual = false;
 };
 
 /// The families of all tables, text first.
 const std::vector<Family>& families();
 const std::vector<Family>& decoderFamilies();
 const std::vector<Family>& nanochatFamilies();
+const std::vector<Family>& relationalFamilies();  ///< a part of decoderFamilies()
 const std::vector<Family>& imageFamilies();
 /// The family of that model_type; null if there is none.
 const Family* findFamily(const std::string& type);
@@ -106,6 +138,7 @@ struct FileTensor {
     std::int64_t heads = 1;             ///< for ByHead
     bool optional = false;              ///< a second name of a tied tensor
     std::optional<double> absent = {};  ///< all its values where the file lacks it
+    std::string sizedBy;                ///< FamilyTensor::sizedBy
 };
 /// The tensors in files of a model of a family, in the order of the table.
 std::vector<FileTensor> fileTensors(const ModelOptions& options);

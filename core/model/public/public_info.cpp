@@ -73,6 +73,30 @@ FieldTable<BlockDetails> detailFields(bool decoder) {
     return joined<O>({table, further, of<O>(rotaryFields())});
 }
 
+}  // namespace
+
+FieldTable<DocumentOptions> documentFields() {
+    using namespace fields;
+    using O = DocumentOptions;
+    constexpr double most = 10000000;
+    return {advanced(integer(&O::document_start, "document_start", "Document start",
+                             "Id of the token that begins a document, which sees nothing before "
+                             "it; -2 means the tokenizer's end of text, -1 that a text is one "
+                             "document.",
+                             static_cast<double>(kStartOfTokenizer), most)),
+            advanced(integer(&O::padding, "padding", "Padding",
+                             "Id of the token that takes no part in attention; -1 means none.", -1,
+                             most))};
+}
+
+FieldTable<OutputLayer> outputLayerFields() {
+    using namespace fields;
+    return {advanced(boolean(&OutputLayer::tie_word_embeddings, "tie_word_embeddings",
+                             "Tied output", "The output layer is the embedding."))};
+}
+
+namespace {
+
 template <class Options>
 FieldTable<Options> familyFields(bool rotary) {
     using namespace fields;
@@ -80,7 +104,8 @@ FieldTable<Options> familyFields(bool rotary) {
     FieldSpec family{"family", "Family", "The public family whose checkpoint this is.",
                      FieldKind::Choice};
     for (const auto& one : rotary ? decoderFamilies() : imageFamilies())
-        family.choices.push_back(one.type), family.choiceTitles.push_back(one.title);
+        if (one.architecture != kPublicDualDecoder)
+            family.choices.push_back(one.type), family.choiceTitles.push_back(one.title);
     auto blocks = plainBlock(plainHeads());
     for (auto& field : blocks) {
         if (field.spec.name == "activation") field.spec.choices = kActivations;
@@ -99,11 +124,9 @@ FieldTable<Decoder> decoderFields() {
     const FieldTable<TransformerLMOptions> positions = {
         choice(&TransformerLMOptions::pos_enc_type, "pos_enc_type", "Positions",
                "Learned position embeddings, or rotary positions.", {"RoPE", "pos_emb"})};
-    const FieldTable<Decoder> own = {
-        advanced(boolean(&Decoder::tie_word_embeddings, "tie_word_embeddings", "Tied output",
-                         "The output layer is the embedding."))};
-    return joined<Decoder>(
-        {familyFields<Decoder>(true), of<Decoder>(tokenInput()), of<Decoder>(positions), own});
+    return joined<Decoder>({familyFields<Decoder>(true), of<Decoder>(tokenInput()),
+                            of<Decoder>(positions), of<Decoder>(documentFields()),
+                            of<Decoder>(outputLayerFields())});
 }
 
 FieldTable<ImageModel> imageFields() {

@@ -12,6 +12,7 @@
 namespace relascope::core {
 
 inline constexpr const char* kPublicDecoder = "PublicDecoder";
+inline constexpr const char* kPublicDualDecoder = "PublicDualDecoder";
 inline constexpr const char* kPublicImageModel = "PublicImageModel";
 
 /// The family that a model is of: Family::type.
@@ -21,11 +22,34 @@ struct FamilyName {
     bool operator==(const FamilyName&) const = default;
 };
 
-/// Options of decoders of public families. `bias`: the bias of the attention's output.
-struct PublicDecoderOptions : TransformerLMOptions, BlockDetails, FamilyName {
-    bool tie_word_embeddings = true;
+/// DocumentOptions::document_start of a model that takes it from the tokenizer when its training
+/// begins: the token between documents, where the tokenizer has one.
+inline constexpr std::int64_t kStartOfTokenizer = -2;
 
+/// The output layer of a decoder.
+struct OutputLayer {
+    bool tie_word_embeddings = true;  ///< it is the embedding
+    bool operator==(const OutputLayer&) const = default;
+};
+
+/// Options of decoders of public families. `bias`: the bias of the attention's output.
+struct PublicDecoderOptions : TransformerLMOptions,
+                              BlockDetails,
+                              DocumentOptions,
+                              FamilyName,
+                              OutputLayer {
     bool operator==(const PublicDecoderOptions&) const = default;
+};
+
+/// Options of decoders of public families that have relational heads.
+struct PublicDualDecoderOptions : DualAttnTransformerLMOptions,
+                                  BlockDetails,
+                                  SymbolDetails,
+                                  DocumentOptions,
+                                  FamilyName,
+                                  OutputLayer {
+    std::int64_t symbolDim() const { return symbol_dim > 0 ? symbol_dim : d_model; }
+    bool operator==(const PublicDualDecoderOptions&) const = default;
 };
 
 struct PublicImageOptions : VisionTransformerOptions, BlockDetails, FamilyName {
@@ -48,7 +72,12 @@ std::string noRelationsText(const ModelOptions& options);
 /// GPT-2's. 0 for models of public families.
 std::int64_t knownVocabulary(const ModelOptions& options);
 
+/// The fields of groups that decoders of public families share.
+FieldTable<DocumentOptions> documentFields();
+FieldTable<OutputLayer> outputLayerFields();
+
 StackOptions stackOf(const PublicDecoderOptions& options);
+StackOptions stackOf(const PublicDualDecoderOptions& options);
 StackOptions stackOf(const PublicImageOptions& options);
 
 }  // namespace relascope::core
