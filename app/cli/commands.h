@@ -106,6 +106,13 @@ void beginComputing(int threads);
 void checkpointOption(CLI::App& command, std::string& path, const char* help,
                       const char* name = "path");
 
+struct PairArguments {
+    std::string path, checkpoint, device = "auto", pairs, fields, score = "sum", out;
+    std::vector<std::string> edits;
+};
+/// Runs `eval --pairs` and returns the exit code.
+int evaluatePairs(const PairArguments& arguments, const Call& call);
+
 /// Runs `inspect --along` and returns the exit code.
 int inspectAlong(const InspectArguments& arguments, const Call& call);
 
