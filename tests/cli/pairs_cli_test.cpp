@@ -63,7 +63,7 @@ TEST_F(PairsCli, TheTwelvePhenomenaAreWrittenAndReadBack) {
     ASSERT_EQ(made.code, 0) << made.err;
     EXPECT_NE(made.err.find("wrote 36 pairs"), std::string::npos) << made.err;
     EXPECT_EQ(json(runCli("eval --json " + model() + " --pairs " + file))["phenomena"].size(), 12u);
-    EXPECT_EQ(runCli("data minimal-pairs --out " + *s_home / "own.npz").code, 1);
+    EXPECT_NE(runCli("data minimal-pairs --out " + *s_home / "own.npz").code, 0);
     const auto refused = runCli("data minimal-pairs --set data.distance=9 --out " + file);
     EXPECT_NE(refused.err.find("distance"), std::string::npos) << refused.err;
     EXPECT_NE(runCli("train text --set data.kind=minimal-pairs --set data.task=twelve --out " +
