@@ -40,7 +40,7 @@ Answer answerOf(const PairResults& results) {
             table.push_back(columns::text(&Row::phenomenon, "phenomenon", {"Phenomenon"}));
             table.push_back(columns::text(&Row::term, "term", {"Term"}));
         }
-        table.push_back(columns::integer(&Row::pairs, "pairs", {"Pairs"}));
+        table.push_back(columns::integer(&Row::pairs, named ? "pairs" : "count", {"Pairs"}));
         table.push_back(columns::integer(&Row::right, "right"));
         table.push_back(columns::integer(&Row::ties, "ties",
                                          {"Ties", {}, "Equal scores, which are not right"}));

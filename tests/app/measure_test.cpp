@@ -386,7 +386,7 @@ TEST_F(MeasureWindowTest, MinimalPairsOfAFileAreScoredAndTheirPartsTakenOut) {
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
     ASSERT_TRUE(waitUntil([&] { return !shown->isEmpty(); }, 60000))
         << shown->sentence().toStdString();
-    EXPECT_EQ(shown->answer().number("pairs"), 10.0);
+    EXPECT_EQ(shown->answer().number("count"), 10.0);
     EXPECT_EQ(shown->phenomena()->tableModel()->rowCount(), 1);
     ASSERT_FALSE(shown->tokens()->panels().empty());
     EXPECT_TRUE(shown->headText().contains("first token only read"));

@@ -35,6 +35,7 @@ TEST_F(PairsCli, EvalSaysHowOftenTheGoodSentenceIsPreferred) {
     const auto answer = json(ran);
     EXPECT_EQ(answer["pairs"].size(), 5u);
     EXPECT_EQ(answer["phenomena"].size(), 5u);
+    EXPECT_EQ(answer["count"], 5);
     EXPECT_EQ(answer["ties"], 1);
     EXPECT_EQ(answer["read_before"], "<|endoftext|>");
     EXPECT_LT(answer["low"].get<double>(), answer["pair_accuracy"].get<double>());

@@ -76,7 +76,7 @@ TEST(PairScores, AreThoseOfTransformers) {
             }
             EXPECT_EQ(answer.text("read_before"), expected[family]["read_before"]);
             EXPECT_EQ(answer.number("ties"), 1.0);  // equal sentences
-            EXPECT_EQ(answer.number("pairs"), 5.0);
+            EXPECT_EQ(answer.number("count"), 5.0);
             EXPECT_EQ(answer.table("phenomena").rows(), 5u);
         }
     }
@@ -124,7 +124,7 @@ TEST(PairScores, LeaveOutWhatIsTooLongAndSayWhich) {
     for (auto& pair : pairs) pair.good = pair.good.substr(0, 12), pair.bad = {"Not so."};
     pairs.push_back({longer + "a", {longer + "b"}, {}, "long", "", "", "pairs.jsonl, line 3"});
     const auto answer = speaker.ask(pairsAnalysis(), listed(pairs));
-    EXPECT_EQ(answer.number("pairs"), 2.0);
+    EXPECT_EQ(answer.number("count"), 2.0);
     EXPECT_EQ(answer.number("left_out"), 1.0);
     EXPECT_EQ(answer.table("phenomena").rows(), 1u);
     const auto remark = pairsAnalysis().remark(answer);

@@ -172,7 +172,7 @@ void PairsView::fill(const Answer& answer) {
     const auto& facts = answer.table("");
     QString sub = QStringLiteral("pair accuracy %1, %2 pairs, %3 ties")
                       .arg(shownText(core::shownValue(facts, facts.column("pair_accuracy"), 0)),
-                           groupedNumber(static_cast<std::int64_t>(answer.number("pairs"))),
+                           groupedNumber(static_cast<std::int64_t>(answer.number("count"))),
                            groupedNumber(static_cast<std::int64_t>(answer.number("ties"))));
     const auto& before = answer.text("read_before");
     sub += before.empty() ? QStringLiteral("; first token only read")
