@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "data/minimal_pairs.h"
 #include "types/text_format.h"
 
 namespace relascope::datasets {
@@ -165,6 +166,8 @@ DataExample exampleOf(const core::Dataset& data, std::int64_t index) {
         addAnswer(shown, *pairs, index);
     else if (const auto* sets = dynamic_cast<const core::ObjectDataset*>(&data))
         addAnswer(shown, *sets, index);
+    else if (const auto* sentences = dynamic_cast<const core::PairDataset*>(&data))
+        shown.answer = "wrong: " + joined(sentences->pair(index).bad, " / ");
     return shown;
 }
 

@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/open_model.h"
+#include "analysis/pair_accuracy.h"
 #include "analysis/run_analysis.h"
 #include "answers/answer_text.h"
 #include "app/cli/commands.h"
@@ -25,6 +26,8 @@
 #include "interventions/edit_words.h"
 #include "model/public/family.h"
 #include "options/field_text.h"
+#include "options/pair_data.h"
+#include "probe/probe_memory.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
@@ -39,6 +42,7 @@ using Json = nlohmann::ordered_json;
 struct AnalysisArguments : SampleArguments {
     std::string path, checkpoint, out, device = "auto";
     std::string data;            ///< a file to measure on
+    std::string pairs, fields;   ///< minimal pairs, and the names of their fields
     std::string clean, corrupt;  ///< the two inputs of a pair
     std::vector<std::string> edits;
     struct {
@@ -155,6 +159,25 @@ void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
     use(a.split);
 }
 
+/// Minimal pairs of a file, or those of the grammar.
+void readSentences(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
+    auto& model = *input.subject.model;
+    if (model.options().input() != InputKind::Tokens)
+        throw OptionError("--pairs", "is for language models; " +
+                                         core::modelTitle(model.options()) + " does not read text");
+    const auto path = a.pairs == core::pairData().kind ? std::string() : a.pairs;
+    input.subject.data = datasets::openData(core::pairData(path, a.fields), {}, stop).validation;
+    input.subject.where = a.pairs.empty() ? std::string() : "--pairs " + shellWord(a.pairs);
+    sayNote(input.subject.data->info());
+    const auto tokenizer = model.tokenizer();
+    if (!tokenizer)
+        throw OptionError("--pairs",
+                          "the tokenizer of this model is unknown, so no sentence can be read");
+    input.points = core::inTokensOf(tokenizer.get(), input.subject.data->sample(0));
+    core::shorten(input.points, model.options().tokens());
+    input.caption = input.subject.data->info().name;
+}
+
 /// Of inputs that have classes without being examples of the data.
 std::vector<std::string> classNamesFor(const core::OpenedModel& model, const std::string& path) {
     const auto kind = model.options().input();
@@ -192,6 +215,8 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
                        a.reference > 0 || a.random >= 0;
     if (analysis.input == AnalysisInput::Data)
         readData(input, a, stop);
+    else if (analysis.input == AnalysisInput::Sentences)
+        readSentences(input, a, stop);
     else if (analysis.input == AnalysisInput::Pair)
         readPair(input, a);
     else if (analysis.input == AnalysisInput::OwnText && !given &&
@@ -253,7 +278,9 @@ std::string commandOf(const core::Analysis& analysis, const AnalysisArguments& a
     if (!a.checkpoint.empty()) add("--checkpoint", a.checkpoint);
     if (!a.text.empty()) add("--text", a.text);
     if (!a.data.empty()) add("--data", a.data);
-    if (a.text.empty()) add("--split", a.split);
+    if (!a.pairs.empty()) add("--pairs", a.pairs);
+    if (!a.fields.empty()) add("--fields", a.fields);
+    if (a.text.empty() && analysis.input != AnalysisInput::Sentences) add("--split", a.split);
     for (const auto& edit : a.edits) add("--edit", edit);
     return command + core::optionsToWords(analysis, values);
 }
@@ -341,6 +368,15 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     return stop.stop_requested() ? kExitInterrupted : 0;
 }
 
+void sentenceOptions(CLI::App& command, AnalysisArguments& a) {
+    auto* pairs = command.add_option(
+        "--pairs", a.pairs,
+        "minimal-pairs (twelve phenomena), JSON lines with sentence_good and sentence_bad, or a "
+        "folder of them");
+    command.add_option("--fields", a.fields, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")
+        ->needs(pairs);
+}
+
 void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArguments& a) {
     if (analysis.input == AnalysisInput::KeptSteps)
         command.add_option("path", a.path, "run folder")->required();
@@ -350,6 +386,9 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
         command.add_option("--split", a.split, "split to measure on");
         auto* text = command.add_option("--text", a.text, "a text to measure on");
         command.add_option("--data", a.data, ".npz images to measure on")->excludes(text);
+        if (analysis.onPairs) sentenceOptions(command, a);
+    } else if (analysis.input == AnalysisInput::Sentences) {
+        sentenceOptions(command, a);
     } else if (analysis.input == AnalysisInput::Pair) {
         command.add_option("--clean", a.clean, "input A: sample:N, text:T, tokens:1,2, image:FILE")
             ->required();
@@ -393,7 +432,14 @@ Command analysisCommand(const core::Analysis& analysis) {
         app.add_option("--device", arguments->device, "auto, cpu, cuda:0");
         app.add_option("--edit", arguments->edits, kEditHelp)->take_all();
         return [&analysis, arguments, given](const Call& call) {
-            return runAnalysis(analysis, *arguments, valuesOf(analysis, *given), call);
+            auto values = valuesOf(analysis, *given);
+            if (!analysis.onPairs || arguments->pairs.empty())
+                return runAnalysis(analysis, *arguments, values, call);
+            const auto& onPairs = analysis.onPairs();
+            for (const auto& [name, value] : values)
+                if (!onPairs.field(name))
+                    throw OptionError(optionName(name), "is not for minimal pairs");
+            return runAnalysis(onPairs, *arguments, values, call);
         };
     };
     return command;
@@ -414,6 +460,13 @@ int inspectAlong(const InspectArguments& a, const Call& call) {
                                  {"index", whole(a.index)}, {"source", whole(a.source)},
                                  {"to", whole(a.to)},       {"answer", a.answer}};
     return runAnalysis(*core::findAnalysis("along"), b, values, call);
+}
+
+int evaluatePairs(const PairArguments& pairs, const Call& call) {
+    AnalysisArguments a;
+    a.path = pairs.path, a.checkpoint = pairs.checkpoint, a.device = pairs.device;
+    a.pairs = pairs.pairs, a.fields = pairs.fields, a.out = pairs.out, a.edits = pairs.edits;
+    return runAnalysis(core::pairsAnalysis(), a, {{"score", pairs.score}}, call);
 }
 
 }  // namespace relascope::cli

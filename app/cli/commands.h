@@ -109,6 +109,13 @@ void checkpointOption(CLI::App& command, std::string& path, const char* help,
 /// Lets weights along training that are revisions of the hub be fetched when they are opened.
 void fetchWhatIsLookedAt();
 
+struct PairArguments {
+    std::string path, checkpoint, device = "auto", pairs, fields, score = "sum", out;
+    std::vector<std::string> edits;
+};
+/// Runs `eval --pairs` and returns the exit code.
+int evaluatePairs(const PairArguments& arguments, const Call& call);
+
 /// Runs `inspect --along` and returns the exit code.
 int inspectAlong(const InspectArguments& arguments, const Call& call);
 

@@ -32,6 +32,7 @@ namespace {
 
 struct EvalArguments {
     std::string path, data, split, checkpoint, out, device = "auto";
+    std::string pairs, fields, score = "sum";
     std::vector<std::string> edits;
     std::int64_t batch = 0, step = -1, examples = 0, tokens = 0;
     bool json = false, paper = false;
@@ -78,7 +79,7 @@ void writeOut(const std::string& out, const char* question, const Answer& answer
     std::cerr << "wrote " << out << "\n";
 }
 
-int evaluate(const EvalArguments& a, const Call&) {
+int evaluate(const EvalArguments& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
     requireDrawing(a.out);
@@ -87,6 +88,10 @@ int evaluate(const EvalArguments& a, const Call&) {
     const auto chosen =
         a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
+    if (!a.pairs.empty())
+        return evaluatePairs(
+            {a.path, chosen.checkpoint, a.device, a.pairs, a.fields, a.score, a.out, a.edits},
+            call);
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     if (!opened.warning().empty())
         std::cerr << "warning: " << plainName(a.path) << ": " << plainName(opened.warning())
@@ -200,6 +205,17 @@ int evaluate(const EvalArguments& a, const Call&) {
 void evalOptions(CLI::App& command, EvalArguments& a) {
     checkpointOption(command, a.path, "run or checkpoint folder");
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
+    auto* pairs = command.add_option(
+        "--pairs", a.pairs,
+        "in place of data: minimal-pairs (twelve phenomena), JSON lines with sentence_good and "
+        "sentence_bad, or a folder of them");
+    command.add_option("--fields", a.fields, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")
+        ->needs(pairs);
+    command
+        .add_option("--score", a.score,
+                    "of a sentence: the sum of its tokens' log-probabilities, or their mean")
+        ->check(CLI::IsMember({"sum", "mean"}))
+        ->needs(pairs);
     command.add_option("--split", a.split,
                        "train, validation, pentos, hexos or stripes; of a run without it: the "
                        "first test split, with --edit or without any validation");
@@ -217,7 +233,8 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
         .add_option("--examples", a.examples,
                     "with --edit: on so many examples, drawn as analyses draw them")
         ->check(CLI::PositiveNumber)
-        ->needs(edits);
+        ->needs(edits)
+        ->excludes(pairs);
     command.add_option("--tokens", a.tokens, "of text: tokens of a window, at most")
         ->check(CLI::PositiveNumber);
     command.add_option("--out", a.out, ".csv, .tex, .json, .png, .svg or .pdf");

@@ -12,14 +12,17 @@
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "bench/benchmark.h"
+#include "data/minimal_pairs.h"
 #include "datasets/examples.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/readers/npz.h"
 #include "datasets/registry.h"
+#include "files/atomic_file.h"
 #include "model/kernels/plugin.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
+#include "options/pair_data.h"
 #include "options/presets.h"
 #include "train/devices.h"
 #include "train/find_cuda.h"
@@ -35,11 +38,12 @@ struct ListArguments {
 };
 
 constexpr std::int64_t kSearchedForAnswers = 200;  // number of examples
+constexpr std::int64_t kUsualExamples = 1000;
 
 struct DataArguments {
     std::string preset, out;
     std::vector<std::string> settings;
-    std::int64_t count = 1000, seed = 0;
+    std::int64_t count = 0, seed = 0;
     std::string family;
     bool paper = false;
 };
@@ -178,7 +182,37 @@ void drawTasks(const RunOptions& options, const std::string& out, bool paper) {
     draw(out, figure, paper);
 }
 
+void applySettings(RunOptions& options, const std::vector<std::string>& settings) {
+    for (const auto& setting : settings) {
+        const auto equals = setting.find('=');
+        if (equals == std::string::npos)
+            throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
+        core::setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
+    }
+}
+
+/// Writes minimal pairs as JSON lines.
+int makePairs(const DataArguments& arguments) {
+    if (!arguments.out.ends_with(".jsonl"))
+        throw OptionError("--out", "'" + arguments.out +
+                                       "' must end in .jsonl, the format that minimal pairs are "
+                                       "written in");
+    RunOptions options;
+    options.data = core::pairData();
+    options.data.seed = arguments.seed;
+    if (arguments.count > 0) options.data.train_size = arguments.count;
+    applySettings(options, arguments.settings);
+    const auto data = core::asPairs(datasets::openData(options.data).validation);
+    std::string lines;
+    for (std::int64_t i = 0; i < data->size(); ++i)
+        lines += core::pairLine(data->pair(i), i) + "\n";
+    core::writeTextFile(arguments.out, lines);
+    std::cerr << "wrote " << data->size() << " pairs to " << plainName(arguments.out) << "\n";
+    return 0;
+}
+
 int makeData(const DataArguments& arguments, const Call&) {
+    if (arguments.preset == core::pairData().kind) return makePairs(arguments);
     if (!isPicture(arguments.out) && !arguments.out.ends_with(".npz"))
         throw OptionError("--out",
                           "'" + arguments.out +
@@ -186,15 +220,10 @@ int makeData(const DataArguments& arguments, const Call&) {
                               ".png, .svg or .pdf for an example of each task");
     requireDrawing(arguments.out);
     RunOptions options = core::presetOptions(arguments.preset);
-    for (const auto& setting : arguments.settings) {
-        const auto equals = setting.find('=');
-        if (equals == std::string::npos)
-            throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
-        core::setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
-    }
+    applySettings(options, arguments.settings);
     if (!arguments.family.empty()) core::setOption(options, "data.family", arguments.family);
     options.data.seed = arguments.seed;
-    options.data.train_size = arguments.count;
+    options.data.train_size = arguments.count > 0 ? arguments.count : kUsualExamples;
     options.data.path.clear();
     options.check();
     if (isPicture(arguments.out)) {
@@ -209,7 +238,7 @@ int makeData(const DataArguments& arguments, const Call&) {
         line.show(fraction, "writing " + arguments.out);
         return !stop.stop_requested();
     });
-    line.say("wrote " + std::to_string(arguments.count) + " examples to " + arguments.out);
+    line.say("wrote " + std::to_string(options.data.train_size) + " examples to " + arguments.out);
     return 0;
 }
 
@@ -277,15 +306,20 @@ int bench(const BenchArguments& a, const Call&) {
 }
 
 void dataOptions(CLI::App& command, DataArguments& a) {
-    command.add_option("preset", a.preset, "experiment that defines the data")->required();
-    command.add_option("--count", a.count, "examples")
+    command.add_option("preset", a.preset, "experiment that defines the data, or minimal-pairs")
+        ->required();
+    command
+        .add_option("--count", a.count,
+                    "examples (1,000); of minimal pairs those of each phenomenon (60)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
     command.add_option("--seed", a.seed, "random seed")->check(CLI::NonNegativeNumber);
     command.add_option("--family", a.family, "pentos, hexos or stripes");
     command.add_option("--set", a.settings, "data.KEY=VALUE")->take_all();
     command
-        .add_option("--out", a.out,
-                    ".npz; or .png, .svg, .pdf: an example of both answers of every task")
+        .add_option(
+            "--out", a.out,
+            ".npz, of minimal pairs .jsonl; or .png, .svg, .pdf: an example of both answers of "
+            "every task")
         ->required();
 }
 
@@ -325,7 +359,8 @@ Command devicesCommand() {
 }
 
 Command dataCommand() {
-    return commandOf("data", "writes generated data as .npz", dataOptions, makeData);
+    return commandOf("data", "writes generated data as .npz, or minimal pairs as JSON lines",
+                     dataOptions, makeData);
 }
 
 Command verifyCommand() {

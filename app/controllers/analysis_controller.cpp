@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/controllers/analysis_controller.h"
+#include "options/pair_data.h"
 
 namespace relascope::app {
 
@@ -86,7 +87,10 @@ wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest&
         all.subjects.push_back(std::move(second));
     }
     all.classNames = subject.classNames;
-    if (const auto options = dataOf(subject)) all.data = {*options, request.split};
+    if (analysis.input == core::AnalysisInput::Sentences)
+        all.data = {core::pairData(request.pairs), "validation"};
+    else if (const auto options = dataOf(subject))
+        all.data = {*options, request.split};
     all.cell = subject.map;
     all.known = request.known;
     return all;
@@ -104,6 +108,7 @@ wire::Question effectQuestion(const AnalysedSubject& subject, const std::string&
 bool SubjectChange::affects(core::AnalysisInput input) const {
     switch (input) {
         case core::AnalysisInput::Data:
+        case core::AnalysisInput::Sentences:
             return weights;
         case core::AnalysisInput::Pair:
             return sample;

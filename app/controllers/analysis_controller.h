@@ -64,11 +64,13 @@ struct AnalysisRequest {
     std::string split = "validation";   ///< split of the data, or of the second input
     std::optional<ProbeSample> second;  ///< second input of a pair; nullopt: `example` of the split
     std::int64_t example = 0;
+    std::string pairs = {};  ///< a file or folder of minimal pairs; empty: those of the grammar
     std::optional<Answer> known;  ///< an earlier result, as AnalysisWatch::known
 
     /// Whether this request can continue `other` after that was cancelled.
     bool sameAs(const AnalysisRequest& other) const {
-        return values == other.values && split == other.split && example == other.example;
+        return values == other.values && split == other.split && example == other.example &&
+               pairs == other.pairs;
     }
 };
 

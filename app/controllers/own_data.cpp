@@ -159,8 +159,9 @@ bool isOwnData(const DataOptions& data) {
     if (data.path.empty()) return false;
     const auto& kind = dataKind(data.kind);
     const auto* form = importFormOf(data);
-    return form && (form->anyTask || kind.input == InputKind::Tokens ||
-                    (kind.sizesFromFiles && kind.sizesFromFiles(data)));
+    return form && kind.trains &&
+           (form->anyTask || kind.input == InputKind::Tokens ||
+            (kind.sizesFromFiles && kind.sizesFromFiles(data)));
 }
 
 std::string smallestPreset(const std::string& kind) {

@@ -3,8 +3,11 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QFocusEvent>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -77,7 +80,8 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
     lines->setSpacing(6);
     line->addWidget(controls, 1);
     m_controls = new AnalysisOptions(controls);
-    auto* inputs = reads(AnalysisInput::Pair) ? new ControlRow(controls) : m_controls;
+    const bool apart = reads(AnalysisInput::Pair) || reads(AnalysisInput::Sentences);
+    auto* inputs = apart ? new ControlRow(controls) : m_controls;
     makeInputs(*inputs);
     if (inputs != m_controls) lines->addWidget(inputs);
     lines->addWidget(m_controls);
@@ -136,6 +140,32 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
 }
 
 void AnalysisTab::makeInputs(ControlRow& row) {
+    if (reads(AnalysisInput::Sentences)) {
+        m_pairs = new QLineEdit(this);
+        m_pairs->setPlaceholderText(QStringLiteral("Twelve phenomena of this program"));
+        m_pairs->setToolTip(
+            QStringLiteral("JSON lines with sentence_good and sentence_bad, as BLiMP, or a folder "
+                           "of them; empty: twelve phenomena of this program"));
+        m_pairs->setMinimumWidth(260);
+        auto* choose = new QPushButton(QStringLiteral("File\u2026"), this);
+        choose->setProperty("compact", true);
+        choose->setAccessibleName(QStringLiteral("Choose a file of minimal pairs"));
+        row.add(QStringLiteral("Pairs"), m_pairs);
+        row.add(choose);
+        connect(choose, &QPushButton::clicked, this, [this] {
+            const QString path = QFileDialog::getOpenFileName(
+                window(), QStringLiteral("A file of minimal pairs"), m_pairs->text(),
+                QStringLiteral("JSON lines (*.jsonl *.json *.gz);;All files (*)"));
+            if (path.isEmpty()) return;
+            m_pairs->setText(path);
+            inputsChanged();
+        });
+        connect(m_pairs, &QLineEdit::editingFinished, this, [this] {
+            if (m_pairs->isModified()) inputsChanged();
+            m_pairs->setModified(false);
+        });
+        connect(m_pairs, &QLineEdit::returnPressed, m_run, &QPushButton::click);
+    }
     if (reads(AnalysisInput::Data)) {
         m_split = choiceBox(QStringLiteral("Split"), this);
         row.add(QStringLiteral("Split"), m_split);
@@ -213,6 +243,7 @@ AnalysisRequest AnalysisTab::request() const {
     if (m_split) request.split = m_split->currentText().toStdString();
     request.second = m_second;
     if (m_example) request.example = m_example->value();
+    if (m_pairs) request.pairs = m_pairs->text().trimmed().toStdString();
     return request;
 }
 
@@ -278,6 +309,9 @@ QString AnalysisTab::caption() const {
         parts << m_split->currentText();
     else if (reads(AnalysisInput::Pair))
         parts << QStringLiteral("A: ") + subject.sampleName << QStringLiteral("B: ") + nameOfB();
+    else if (reads(AnalysisInput::Sentences))
+        parts << (m_asked.pairs.empty() ? QStringLiteral("twelve phenomena")
+                                        : QFileInfo(text(m_asked.pairs)).fileName());
     // The analysis has its own text, not that of the inspector.
     else if (!(reads(AnalysisInput::OwnText) && m_options->isVisibleTo(this)) &&
              !subject.sampleName.isEmpty())
@@ -324,7 +358,7 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
                                   !subject->sample->source.tokens.empty() &&
                                   subject->sample->target.size() == 0);
         if (m_analysis.onDemand || !missing().isEmpty()) m_view->clear({});
-        if (m_split)
+        if (m_split || m_pairs)
             inputsChanged();
         else
             describe();
@@ -386,8 +420,8 @@ void AnalysisTab::run(AnalysisRequest request) {
 
 void AnalysisTab::prepare(const AnalysisRequest& request) {
     m_read = true;
-    m_caption = caption();
     m_asked = request;
+    m_caption = caption();
     if (m_analysis.onDemand)
         m_view->setCommand(
             text("relascope-cli " + m_analysis.name + " " + shellWord(m_c.subject()->path) +
@@ -396,6 +430,7 @@ void AnalysisTab::prepare(const AnalysisRequest& request) {
                       : " --checkpoint " + shellWord(m_c.subject()->checkpoint)) +
                  (m_split ? " --split " + shellWord(m_split->currentText().toStdString())
                           : std::string()) +
+                 (request.pairs.empty() ? std::string() : " --pairs " + shellWord(request.pairs)) +
                  core::optionsToWords(m_analysis, request.values)));
 }
 
@@ -451,6 +486,12 @@ QString AnalysisTab::missing() const {
     if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
     if (data && !subject->data)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
+    if (reads(AnalysisInput::Sentences)) {
+        const bool readsText = subject->sample && !subject->sample->source.tokens.empty() &&
+                               subject->sample->target.size() == 0;
+        return readsText ? QString()
+                         : QStringLiteral("Minimal pairs are for language models: open one first.");
+    }
     if (!data && !subject->sample) return QStringLiteral("Choose a sample in the inspector.");
     if (reads(AnalysisInput::KeptSteps) && !subject->map)
         return QStringLiteral("Choose a map in the inspector.");

@@ -14,6 +14,7 @@
 
 class QComboBox;
 class QLabel;
+class QLineEdit;
 class QPushButton;
 class QSpinBox;
 class QVBoxLayout;
@@ -101,6 +102,7 @@ private:
     QPushButton* m_fold = nullptr;  ///< of analyses on demand; shows and hides their options
     // Controls of analyses of data and pairs; null for other inputs.
     QComboBox* m_split = nullptr;
+    QLineEdit* m_pairs = nullptr;  ///< a file or folder of minimal pairs
     QLabel* m_clean = nullptr;
     QSpinBox* m_example = nullptr;
     QPushButton* m_other = nullptr;  ///< the name of the input that was set; a click removes it

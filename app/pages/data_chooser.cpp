@@ -16,6 +16,7 @@
 #include "app/controllers/examples.h"
 #include "app/pages/import_dialog.h"
 #include "datasets/dataset_list.h"
+#include "options/pair_data.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/form/options_form.h"
@@ -152,6 +153,11 @@ DataOptions DataChooser::usualOptions(const std::string& kind, const std::string
     options.task = task;
     if (kind == DataOptions().kind) return options;  // the defaults are this kind's
     const auto& known = dataKind(kind);
+    if (!known.trains) {  // no preset has them
+        options = core::pairData();
+        options.task = task;
+        return options;
+    }
     for (const bool exact : {true, false})
         for (const auto& preset : core::presets()) {
             const DataOptions of = core::presetOptions(preset.name).data;

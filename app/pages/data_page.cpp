@@ -285,9 +285,13 @@ void DataPage::opened() {
     m_chooser->setCurrent(choice);
     if (m_imported) m_chooser->remember(*std::exchange(m_imported, std::nullopt));
     const bool run = choice.kind == DataChoice::Kind::Run;
-    m_train->setEnabled(!run);
+    const bool measures = !run && !dataKind(m_source->options().kind).trains;
+    m_train->setEnabled(!run && !measures);
     m_train->setToolTip(
-        run ? QStringLiteral(
+        measures ? QStringLiteral(
+                       "Models are measured on these data, not trained: Measure, Minimal pairs")
+        : run
+            ? QStringLiteral(
                   "A run was trained on these data; its options are on the right of the Workbench")
             : QStringLiteral("Fill in the options of a new run on these data; Start is then on the "
                              "Workbench"));

@@ -184,6 +184,13 @@ core::DatasetPtr RequestHandler::dataOf(const std::optional<wire::DataSplit>& da
     return found;
 }
 
+core::DatasetPtr RequestHandler::sentencesOf(const std::optional<wire::DataSplit>& data,
+                                             Request& request) {
+    const auto found = data ? m_data.find({data->options}, data->split, request) : nullptr;
+    if (!found) throw wire::FrameError("minimal pairs are asked for without saying which");
+    return found;
+}
+
 /// The edits of a request, with the data that they take examples and pictures from.
 core::Interventions RequestHandler::interventions(const wire::Interventions& sent,
                                                   const ModelOptions& model) {
@@ -451,6 +458,8 @@ Frame RequestHandler::ask(Request& request, bool cost) {
     if (analysis->input == Input::Data)
         subject.data = dataOf(asked.data, *subject.model, path, request),
         subject.where = "--split " + (asked.data ? asked.data->split : std::string());
+    else if (analysis->input == Input::Sentences)
+        subject.data = sentencesOf(asked.data, request);
     else if (!ownText && first.input)
         subject.sample = steps ? first.input->sample : sampleOf(*first.input, request);
     if (analysis->input == Input::Pair && asked.subjects[1].input)

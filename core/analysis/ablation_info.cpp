@@ -7,6 +7,7 @@
 
 #include "analysis/ablation_options.h"
 #include "analysis/claims.h"
+#include "analysis/phenomena.h"
 #include "interventions/edit_words.h"
 #include "types/error.h"
 #include "types/metric.h"
@@ -129,7 +130,7 @@ const FieldTable<AblationChoice>& ablationFields() {
             fields::texts(&O::what, "what", "Parts", "which parts are taken out", ablationGroups()),
             fields::boolean(&O::cumulative, "cumulative", "Cumulative curve",
                             "then remove more and more parts, the least important first"),
-            fields::boolean(&O::pairs, "pairs", "Pairs",
+            fields::boolean(&O::pairs, "part_pairs", "Pairs of parts",
                             "and the pairs of the ten strongest parts")};
         all[1].spec.choiceTitles = {"Automatic", "Accuracy", "Loss", "Mean error"};
         all[2].spec.choiceTitles = {"zero", "mean", "another example"};
@@ -274,6 +275,7 @@ const Analysis& ablationAnalysis() {
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
         a.costText = ablationCostText;
+        a.onPairs = phenomenaAnalysis;
         a = answering(a, ablationFields(), OfferedIn::Row);
         a.latex = [](const Answer& result) { return latexOf(ablationTableOf(result)); };
         a.terminal = [](const Answer& result) {

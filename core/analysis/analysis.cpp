@@ -12,7 +12,9 @@
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
+#include "analysis/pair_accuracy.h"
 #include "analysis/patching_options.h"
+#include "analysis/phenomena.h"
 #include "analysis/scan.h"
 #include "analysis/shares.h"
 #include "answers/answer_text.h"
@@ -28,8 +30,8 @@ const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
         &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
         &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
-        &sharesAnalysis(),      &atlasAnalysis(),         &scanAnalysis(),
-        &duelAnalysis()};
+        &sharesAnalysis(),      &pairsAnalysis(),         &phenomenaAnalysis(),
+        &atlasAnalysis(),       &scanAnalysis(),          &duelAnalysis()};
     return all;
 }
 

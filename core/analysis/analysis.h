@@ -22,6 +22,7 @@ struct AnalysisRunner;  // run_analysis.h
 /// What an analysis reads beside the model.
 enum class AnalysisInput {
     Data,       ///< a split of the data
+    Sentences,  ///< minimal pairs of sentences
     Pair,       ///< two inputs
     Sample,     ///< an input
     OwnText,    ///< an input; of a language model without one, text of its own
@@ -63,6 +64,8 @@ struct Analysis {
     /// Whether a run with the options `next` adds to a result of the same subject with `known`,
     /// which is its Watch::known. Null: none does.
     bool (*adds)(const OptionValues& known, const OptionValues& next) = nullptr;
+    /// The analysis that measures the same on minimal pairs. Null: there is none.
+    const Analysis& (*onPairs)() = nullptr;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
     std::vector<AnalysisField> fields = {};

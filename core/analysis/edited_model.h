@@ -25,6 +25,8 @@ public:
     torch::Tensor answers(const Batch& batch, const DatasetPtr& data,
                           const std::vector<std::int64_t>& indices, Hooks* above = nullptr);
     std::vector<PointInfo> points(const Batch& batch);
+    /// Those of OpenedModel::edited(); null without any.
+    ActiveEdits* edits() const { return m_edits.get(); }
     const ModelOptions& options() const { return m_options; }
     ModelImpl& model() const { return m_model; }
 

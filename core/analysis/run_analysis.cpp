@@ -10,7 +10,9 @@
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
+#include "analysis/pair_accuracy.h"
 #include "analysis/patching_options.h"
+#include "analysis/phenomena.h"
 #include "analysis/run_analysis.h"
 #include "analysis/scan.h"
 #include "analysis/shares.h"
@@ -27,6 +29,8 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&alongTrainingAnalysis(), &alongTrainingRunner()},
         {&headMeasuresAnalysis(), &headMeasuresRunner()},
         {&sharesAnalysis(), &sharesRunner()},
+        {&pairsAnalysis(), &pairsRunner()},
+        {&phenomenaAnalysis(), &phenomenaRunner()},
         {&atlasAnalysis(), &atlasRunner()},
         {&scanAnalysis(), &scanRunner()},
         {&duelAnalysis(), &duelRunner()},

@@ -84,7 +84,11 @@ std::vector<FieldProblem> RunOptions::problems() const {
     for (const auto& p : data.problems()) all.push_back({"data." + p.field, p.message});
     for (const auto& p : train.problems()) all.push_back({"train." + p.field, p.message});
     const auto* kind = findDataKind(data.kind);
-    if (kind && kind->input != model.input()) {
+    if (kind && !kind->trains) {
+        all.push_back({"data.kind", data.kind +
+                                        " are data to measure models on, not to train on: use "
+                                        "eval --pairs"});
+    } else if (kind && kind->input != model.input()) {
         static const char* const words[] = {"images", "text", "pairs of sequences",
                                             "sets of objects"};
         all.push_back(
@@ -149,9 +153,10 @@ OwnField common(int order, Field<O> field) {
 // Positions in the form; the own fields of the kinds are placed between them.
 std::vector<OwnField> commonFields() {
     using namespace fields;
-    std::vector<std::string> kinds, tasks;
+    std::vector<std::string> kinds, trained, tasks;
     for (const auto* kind : dataKinds()) {
         kinds.push_back(kind->name);
+        if (kind->trains) trained.push_back(kind->name);
         for (const auto& task : kind->tasks) tasks.push_back(task.name);
     }
     auto task = when<O>(
@@ -166,6 +171,8 @@ std::vector<OwnField> commonFields() {
         const auto* kind = findDataKind(o.kind);
         return kind ? kind->taskNames() : std::vector<std::string>();
     };
+    auto kind = choice(&O::kind, "kind", "Data", "Kind of training data.", kinds);
+    kind.choicesFor = [trained](const O&) { return trained; };
     auto preprocessor = advanced(
         when<O>([](const O& o) { return !o.preprocessor.empty(); },
                 text(&O::preprocessor, "preprocessor", "Preprocessor",
@@ -177,7 +184,7 @@ std::vector<OwnField> commonFields() {
                              "that of the experiment."));
     name.present = [](const O& o) { return !o.name.empty(); };
     return {
-        {10, advanced(choice(&O::kind, "kind", "Data", "Kind of training data.", kinds))},
+        {10, advanced(kind)},
         {20, task},
         common(
             30,
@@ -203,6 +210,10 @@ std::vector<OwnField> commonFields() {
                             "Generates new images in every epoch; the training size is the length "
                             "of an epoch.")),
         {295, preprocessor},
+        common(170, advanced(text(&O::text_field, "text_field", "Field of JSON lines",
+                                  "Name of the field with the text; empty means text, story or "
+                                  "content. Minimal pairs: names of fields, as "
+                                  "sentence_good,sentence_bad."))),
         common(180, integer(&O::objects, "objects", "Objects",
                             "Pairs: number of ordered objects. Select-relate: number of candidate "
                             "objects. Symbol recovery: number of symbols m.",

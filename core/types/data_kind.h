@@ -91,6 +91,7 @@ struct DataKind {
     std::vector<std::string> families = {};  ///< names of its test splits, if these are fixed
     std::vector<std::string> attributes = {};  ///< those in which objects of examples differ
 
+    bool trains = true;       ///< false: models are measured on it, and not trained
     bool generated = true;    ///< false: its examples come only from files
     bool endless = false;     ///< there is no "all": sizes of 0 are refused
     bool tasksAlike = false;  ///< options that are valid for one task are valid for the others

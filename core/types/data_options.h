@@ -56,6 +56,10 @@ struct DataOptions {
     // Abstract rules
     std::int64_t held_out = 0;  // m: how many of the 100 glyphs occur in test problems only
 
+    // Minimal pairs: path is JSON lines or a folder of them; text_field may name their fields
+    std::int64_t distance = 1;  // phrases between the words that have to agree
+    bool attractors = true;     // nouns in them have the other number
+
     // Images: path is a folder of binaries or IDX files, or of one folder a class
     std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
     std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch

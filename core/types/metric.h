@@ -32,8 +32,9 @@ enum class Metric {
     SequenceAccuracy,  ///< fraction of complete answers that are right
     MeanError,
     LargestError,
-    Recovered,  ///< fraction of examples that are recovered almost exactly
-    Other       ///< not listed in kMetrics
+    Recovered,     ///< fraction of examples that are recovered almost exactly
+    PairAccuracy,  ///< fraction of minimal pairs whose good sentence is the more likely one
+    Other          ///< not listed in kMetrics
 };
 
 /// How a value is formatted.
@@ -60,7 +61,7 @@ struct MetricInfo {
 };
 
 /// Every metric but Other, in the order of the enumeration.
-inline constexpr std::array<MetricInfo, 8> kMetrics = {{
+inline constexpr std::array<MetricInfo, 9> kMetrics = {{
     {Metric::Loss, "loss", "Loss", "loss", "", true, MetricFormat::Fixed, 0.0, 1.0, 0},
     {Metric::Accuracy, "accuracy", "Accuracy", "acc.", "%", false, MetricFormat::Percent, 0.4, 1.0,
      3},
@@ -76,6 +77,8 @@ inline constexpr std::array<MetricInfo, 8> kMetrics = {{
      MetricFormat::General, 0.0, 1.0, 7},
     {Metric::Recovered, "recovered", "Exact recovery", "recovered", "%", false,
      MetricFormat::Percent, 0.4, 1.0, 5},
+    {Metric::PairAccuracy, "pair_accuracy", "Pair accuracy", "pair acc.", "%", false,
+     MetricFormat::Percent, 0.4, 1.0, 8},
 }};
 
 constexpr bool metricsInOrder() {

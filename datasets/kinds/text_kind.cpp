@@ -27,10 +27,7 @@ std::vector<OwnField> textFields() {
                    "Sentence whose relations are captured during training.")},
         {150, text(&O::prompt, "prompt", "Prompt", "Text that is continued at each evaluation.")},
         {160, advanced(integer(&O::sample_tokens, "sample_tokens", "Sample length",
-                               "Tokens generated at each evaluation; 0 means none.", 0, 100000))},
-        {170, advanced(text(&O::text_field, "text_field", "Field of JSON lines",
-                            "Name of the field with the text; empty means text, story or "
-                            "content."))}};
+                               "Tokens generated at each evaluation; 0 means none.", 0, 100000))}};
 }
 
 ImportForm files() {
@@ -68,7 +65,7 @@ DataKind texts() {
     k.unit = {"window", "windows"};
     k.generated = false;
     k.metric = "perplexity";
-    k.common = {{"path"}};
+    k.common = {{"path"}, {"text_field"}};
     k.fields = textFields;
     k.problems = [](const DataOptions& o, std::vector<FieldProblem>& found) {
         if (o.tokenizer.empty())

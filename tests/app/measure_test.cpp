@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -10,6 +11,7 @@
 #include <QSpinBox>
 #include <QTabBar>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "analysis/open_model.h"
@@ -29,8 +31,11 @@
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
+#include "widgets/analysis/pairs_view.h"
 #include "widgets/analysis/patching_view.h"
+#include "widgets/analysis/phenomena_view.h"
 #include "widgets/export/export.h"
+#include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
 #include "window_fixture.h"
 #include "wire/figures.h"
@@ -353,6 +358,62 @@ TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
     EXPECT_TRUE(
         waitUntil([&] { return shown->sentence().contains("neither text nor images"); }, 60000))
         << shown->sentence().toStdString();
+}
+
+TEST_F(MeasureWindowTest, MinimalPairsOfAFileAreScoredAndTheirPartsTakenOut) {
+    QTemporaryDir folder;
+    const auto write = [&](const QString& name, const QByteArray& text) {
+        QFile file(folder.filePath(name));
+        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(text);
+        return file.fileName();
+    };
+    QByteArray lines;
+    for (int k = 0; k < 10; ++k)
+        lines += QByteArrayLiteral("{\"sentence_good\": \"the cat ") + QByteArray::number(k) +
+                 "\", \"sentence_bad\": \"cat the " + QByteArray::number(k) +
+                 "\", \"UID\": \"order\"}\n";
+    const auto file = write(QStringLiteral("pairs.jsonl"), lines);
+    auto* tab = window.tab("pair-accuracy");
+    auto* shown = view<PairsView>("pair-accuracy");
+    window.setSubject(withoutData(kRuns + "language"));
+    window.showTab("pair-accuracy");
+    auto* path = child<QLineEdit>(tab, "Pairs");
+    ASSERT_TRUE(path);
+    EXPECT_TRUE(shown->sentence().contains("good sentence")) << shown->sentence().toStdString();
+    path->setFocus();
+    QTest::keyClicks(path, file);
+    QTest::mouseClick(tab->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(waitUntil([&] { return !shown->isEmpty(); }, 60000))
+        << shown->sentence().toStdString();
+    EXPECT_EQ(shown->answer().number("count"), 10.0);
+    EXPECT_EQ(shown->phenomena()->tableModel()->rowCount(), 1);
+    ASSERT_FALSE(shown->tokens()->panels().empty());
+    EXPECT_TRUE(shown->headText().contains("first token only read"));
+
+    // The parts of the same model; ten pairs are too few for a sentence.
+    auto* parts = window.tab("phenomena");
+    auto* map = view<PhenomenaView>("phenomena");
+    window.showTab("phenomena");
+    auto* other = child<QLineEdit>(parts, "Pairs");
+    other->setFocus();
+    QTest::keyClicks(other, file);
+    QTest::keyClick(other, Qt::Key_Return);
+    ASSERT_TRUE(waitUntil([&] { return !map->isEmpty(); }, 60000)) << map->sentence().toStdString();
+    EXPECT_TRUE(map->findings().contains("too few")) << map->findings().toStdString();
+    EXPECT_GT(map->grid()->panels()[0].rows.size(), 1);
+
+    // A damaged file is refused by line, beside the options.
+    const auto damaged = write(QStringLiteral("damaged.jsonl"), "{\"sentence_good\": \"a\"}\n");
+    other->selectAll();
+    QTest::keyClicks(other, damaged);
+    QTest::keyClick(other, Qt::Key_Return);
+    ASSERT_TRUE(
+        waitUntil([&] { return map->sentence().contains("line 1 has no 'sentence_bad'"); }, 60000))
+        << map->sentence().toStdString();
+
+    window.setSubject(subjectOf(kRuns + "vision"));
+    EXPECT_TRUE(map->sentence().contains("for language models")) << map->sentence().toStdString();
 }
 
 TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
         DataOptions o;
         o.kind = entry.kind, o.task = entry.name;
         const auto& kind = dataKind(entry.kind);
+        if (!kind.trains) continue;
         if (!kind.endless) o.train_size = o.validation_size = o.test_size = 0;
         const auto name = entry.kind + " " + entry.name;
         try {

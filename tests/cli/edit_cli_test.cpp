@@ -215,7 +215,7 @@ TEST(EditCli, AblateWritesTheTable) {
     const TemporaryFolder folder("edit-cli-1");
     std::filesystem::create_directories(folder.path());
     const auto table =
-        json(runCli("ablate --json " + run() + " --examples 32 --cumulative --pairs --out " +
+        json(runCli("ablate --json " + run() + " --examples 32 --cumulative --part-pairs --out " +
                     folder.path() + "/t.csv"));
     EXPECT_EQ(table["examples"], 32);
     ASSERT_GT(table["rows"].size(), 8u);

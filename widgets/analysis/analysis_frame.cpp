@@ -27,7 +27,9 @@
 #include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
+#include "widgets/analysis/pairs_view.h"
 #include "widgets/analysis/patching_view.h"
+#include "widgets/analysis/phenomena_view.h"
 #include "widgets/analysis/scan_view.h"
 #include "widgets/analysis/tables_view.h"
 #include "widgets/export/export.h"
@@ -126,6 +128,8 @@ AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent)
         if (analysis.name == "heads") return new HeadsView(parent);
         if (analysis.name == "atlas") return new AtlasView(parent);
         if (analysis.name == "scan") return new ScanView(parent);
+        if (analysis.name == "pair-accuracy") return new PairsView(parent);
+        if (analysis.name == "phenomena") return new PhenomenaView(parent);
         if (analysis.name == "duel") return new DuelView(parent);
         return new TablesView(QString::fromStdString(analysis.title),
                               QString::fromStdString(analysis.name), parent);

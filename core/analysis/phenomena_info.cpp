@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What parts carry which phenomena: the options, the decisions and the tables.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/ablation_options.h"
+#include "analysis/claims.h"
+#include "analysis/phenomena.h"
+#include "answers/answer_text.h"
+#include "answers/column_table.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+
+const FieldTable<PhenomenonOptions>& phenomenonFields() {
+    static const FieldTable<PhenomenonOptions> table = [] {
+        using O = PhenomenonOptions;
+        FieldTable<O> all = {
+            fields::integer(&O::examples, "examples", "Pairs each",
+                            "pairs of each phenomenon, at most; 0: all", 0, 1e8),
+            fields::texts(&O::what, "what", "Parts", "which parts are taken out", ablationGroups()),
+            fields::choice(&O::score, "score", "Score",
+                           "the score of a sentence: the sum of the log-probabilities of its "
+                           "tokens, or their mean",
+                           {"sum", "mean"})};
+        all[1].spec.choiceTitles = {"Heads", "Relations",    "Relation x head",
+                                    "Paths", "Feed-forward", "Library symbols"};
+        all[1].spec.choiceHelp = {"Sensory, relational and cross heads, one at a time",
+                                  "One relation at a time, for every head",
+                                  "One relation at a time, for one head: its column of W_r",
+                                  "Of a layer: attention, all relations, all symbols",
+                                  "The feed-forward part of a layer",
+                                  "One symbol of a library at a time"};
+        all[2].spec.choiceTitles = {"Sum", "Mean per token"};
+        return all;
+    }();
+    return table;
+}
+
+namespace {
+
+using PhenomenonCell = Phenomena::Cell;
+
+constexpr double kChanceOfPairs = 0.5, kCarries = 0.025;  // one tail of a 95 % interval
+constexpr const char* kPairMetric = "pair_accuracy";
+
+const PairedChange& mildest(const PhenomenonCell& cell) {
+    return cell.zero.accuracy.change > cell.mean.accuracy.change ? cell.zero.accuracy
+                                                                 : cell.mean.accuracy;
+}
+const PairedChange& harshest(const PhenomenonCell& cell) {
+    return &mildest(cell) == &cell.zero.accuracy ? cell.mean.accuracy : cell.zero.accuracy;
+}
+
+/// "agreement relative clause": a name of BLiMP as words.
+std::string phenomenonWords(const std::string& name) {
+    auto words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
+}
+
+bool isKnown(const PairAccuracy& phenomenon) {
+    return phenomenon.low > kChanceOfPairs;
+}
+
+}  // namespace
+
+void findCarriers(Phenomena& found) {
+    const MetricWords words(kPairMetric);
+    found.least.clear(), found.findings.clear();
+    for (const auto& one : found.phenomena)
+        found.least.push_back(words.leastCost(one.accuracy, kChanceOfPairs));
+    std::vector<double> p;
+    found.looks = 0;
+    for (auto& cell : found.cells) {
+        cell.carries = false;
+        const auto f = static_cast<std::size_t>(cell.phenomenon);
+        const auto& phenomenon = found.phenomena[f];
+        const bool usable = enoughToSay(phenomenon.pairs, false) && isKnown(phenomenon);
+        found.looks += usable;
+        p.push_back(usable ? std::max(pAbove(words.lost(cell.zero.accuracy), found.least[f]),
+                                      pAbove(words.lost(cell.mean.accuracy), found.least[f]))
+                           : std::numeric_limits<double>::quiet_NaN());
+    }
+    const auto carries = holm(p, kCarries);
+    for (std::size_t k = 0; k < found.cells.size(); ++k) found.cells[k].carries = carries[k];
+    for (std::size_t f = 0; f < found.phenomena.size(); ++f) {
+        const auto& phenomenon = found.phenomena[f];
+        auto name = phenomenonWords(phenomenon.phenomenon);
+        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+        if (!enoughToSay(phenomenon.pairs, false)) {
+            found.findings.push_back(name + ": " +
+                                     (phenomenon.pairs == 1
+                                          ? "1 pair is too few for a sentence"
+                                          : tooFewText(phenomenon.pairs, false, "pairs")) +
+                                     ".");
+            continue;
+        }
+        if (!isKnown(phenomenon)) {
+            found.findings.push_back(name + ": the model does not prefer the good sentences (" +
+                                     words.number(phenomenon.accuracy) + " % " +
+                                     words.interval(phenomenon.low, phenomenon.high) +
+                                     "; 50 is chance), so no part can be said to carry it.");
+            continue;
+        }
+        std::vector<const PhenomenonCell*> carriers;
+        const PhenomenonCell* strongest = nullptr;
+        for (const auto& cell : found.cells) {
+            if (cell.phenomenon != static_cast<int>(f)) continue;
+            if (cell.carries) carriers.push_back(&cell);
+            if (!strongest || mildest(cell).change < mildest(*strongest).change) strongest = &cell;
+        }
+        std::stable_sort(carriers.begin(), carriers.end(), [](const auto* a, const auto* b) {
+            return mildest(*a).change < mildest(*b).change;
+        });
+        for (const auto* cell : carriers) {
+            const auto way = [&](const PairedChange& change) {
+                return words.after(change, false) +
+                       (&change == &cell->zero.accuracy ? " (zero)" : " (its mean)");
+            };
+            found.findings.push_back(
+                name + " is carried by " + found.parts[static_cast<std::size_t>(cell->part)].part +
+                ": without it pair accuracy falls from " + words.number(phenomenon.accuracy) +
+                " to between " + way(mildest(*cell)) + " and " + way(harshest(*cell)) + " %.");
+        }
+        if (carriers.empty() && strongest)
+            found.findings.push_back(
+                name + " (" + words.number(phenomenon.accuracy) + " % " +
+                words.interval(phenomenon.low, phenomenon.high) +
+                ") is carried by no single part: taking one out costs " +
+                words.amount(mildest(*strongest)) + " at most, without it being shown among " +
+                groupedNumber(found.looks) + " looks (" +
+                found.parts[static_cast<std::size_t>(strongest->part)].part + ").");
+    }
+}
+
+Answer answerOf(const Phenomena& found) {
+    using columns::derived;
+    using Row = PairAccuracy;
+    using Cell = PhenomenonCell;
+    const NumberFormat percent{1, true}, points{1, true, true, false}, nats{2, false, true};
+    const ColumnTable<Phenomena> facts = {
+        derived<Phenomena>(ColumnKind::Integer, "pairs", {"Pairs"},
+                           [](const Phenomena& one) { return one.all.pairs; }),
+        derived<Phenomena>(ColumnKind::Number, "pair_accuracy",
+                           {"Pair accuracy", percent, "With every part", "low", "high"},
+                           [](const Phenomena& one) { return one.all.accuracy; }),
+        derived<Phenomena>(ColumnKind::Number, "low", {{}, percent},
+                           [](const Phenomena& one) { return one.all.low; }),
+        derived<Phenomena>(ColumnKind::Number, "high", {{}, percent},
+                           [](const Phenomena& one) { return one.all.high; }),
+        columns::text(&Phenomena::score, "score"),
+        columns::integer(&Phenomena::looks, "looks"),
+        columns::integer(&Phenomena::leftOut, "left_out"),
+        columns::text(&Phenomena::firstLeftOut, "first_left_out"),
+        columns::integer(&Phenomena::unknown, "unknown_characters")};
+    Answer answer{{factsOf(facts, found)}};
+    auto findings = textsTable("findings", "finding", found.findings);
+    findings.title = "What carries which phenomenon";
+    findings.columns.front().title = "Finding";
+
+    std::vector<std::size_t> rows;
+    for (std::size_t k = 0; k < found.parts.size(); ++k) rows.push_back(k);
+    ColumnTable<std::size_t> parts = {
+        derived<std::size_t>(ColumnKind::Text, "part", {"Part"},
+                             [&](const auto& k) { return found.parts[k].part; }),
+        derived<std::size_t>(ColumnKind::Text, "group", {},
+                             [&](const auto& k) { return found.parts[k].group; })};
+    for (std::size_t f = 0; f < found.phenomena.size(); ++f)
+        parts.push_back(derived<std::size_t>(
+            ColumnKind::Number, found.phenomena[f].phenomenon,
+            {phenomenonWords(found.phenomena[f].phenomenon), points,
+             "Change of the pair accuracy without the part, in points: the milder of zero and its "
+             "mean"},
+            [&, f](const auto& k) { return mildest(found.cell(k, f)).change; }));
+
+    const ColumnTable<Row> phenomena = {
+        columns::text(&Row::phenomenon, "phenomenon", {"Phenomenon"}),
+        columns::text(&Row::term, "term", {"Term"}),
+        columns::integer(&Row::pairs, "pairs", {"Pairs"}),
+        columns::integer(&Row::ties, "ties", {"Ties"}),
+        columns::number(
+            &Row::accuracy, "pair_accuracy",
+            {"Pair accuracy", percent, "With every part; exact 95 % interval", "low", "high"}),
+        columns::number(&Row::low, "low", {{}, percent}),
+        columns::number(&Row::high, "high", {{}, percent}),
+        columns::number(&Row::difference, "difference",
+                        {"Difference", nats, "Mean score, good less wrong; nats"})};
+
+    ColumnTable<Cell> cells = {
+        columns::found<Cell>(ColumnKind::Integer, "part_row",
+                             [](Cell& cell) -> int& { return cell.part; },
+                             {{}, {}, {}, {}, {}, "parts"}),
+        derived<Cell>(ColumnKind::Text, "part", {"Part"},
+                      [&](const Cell& cell) {
+                          return found.parts[static_cast<std::size_t>(cell.part)].part;
+                      }),
+        columns::found<Cell>(ColumnKind::Integer, "phenomenon_row",
+                             [](Cell& cell) -> int& { return cell.phenomenon; },
+                             {{}, {}, {}, {}, {}, "phenomena"}),
+        derived<Cell>(ColumnKind::Text, "phenomenon", {"Phenomenon"}, [&](const Cell& cell) {
+            return found.phenomena[static_cast<std::size_t>(cell.phenomenon)].phenomenon;
+        })};
+    using Change = Phenomena::Change;
+    const std::pair<const char*, Change Cell::*> ways[] = {{"zero", &Cell::zero},
+                                                           {"mean", &Cell::mean}};
+    const std::pair<const char*, PairedChange Change::*> measures[] = {
+        {"accuracy", &Change::accuracy}, {"difference", &Change::difference}};
+    const std::pair<const char*, double PairedChange::*> numbers[] = {
+        {"change", &PairedChange::change},
+        {"low", &PairedChange::low},
+        {"high", &PairedChange::high}};
+    for (const auto& [way, ofCell] : ways)
+        for (const auto& [measure, ofChange] : measures)
+            for (const auto& [number, value] : numbers)
+                cells.push_back(derived<Cell>(
+                    ColumnKind::Number, std::string(way) + "_" + measure + "_" + number,
+                    {std::string(way) + " " + measure + " " + number},
+                    [ofCell = ofCell, ofChange = ofChange, value = value](const Cell& cell) {
+                        return cell.*ofCell.*ofChange.*value;
+                    }));
+    cells.push_back(columns::flag(&Cell::carries, "carries", {"Carries"}));
+    answer.tables.push_back(
+        tableOf("parts", "Change of the pair accuracy without each part, points", parts, rows));
+    answer.tables.push_back(std::move(findings));
+    answer.tables.push_back(tableOf("phenomena", "Phenomena", phenomena, found.phenomena));
+    answer.tables.push_back(tableOf("cells", "Cells", cells, found.cells));
+    return answer;
+}
+
+namespace {
+
+constexpr double kPairWays = 2.0;
+
+std::string phenomenaCostText(const AnalysisCost& cost, const OptionValues& values) {
+    const auto options = structOf(phenomenonFields(), values);
+    if (options.what.empty()) return "choose which parts are taken out";
+    int parts = 0;
+    for (const auto& group : options.what)
+        if (const auto at = cost.parts.find(group); at != cost.parts.end()) parts += at->second;
+    if (parts == 0) return "this model has no such parts; choose others";
+    return std::to_string(parts) + " parts x 2 ways on " + groupedNumber(cost.examples) + " " +
+           cost.noun + ": about " +
+           roughDuration(std::max(
+               1.0, cost.seconds * static_cast<double>(cost.examples) * parts * kPairWays));
+}
+
+/// What was found, by phenomenon; files have all cells.
+std::string phenomenaText(const Answer& answer) {
+    Answer shown{{answer.table("")}};
+    shown.tables.push_back(answer.table("phenomena"));
+    auto text = plainText(shown) + "\n";
+    for (const auto& finding : answer.table("findings").texts("finding")) text += finding + "\n";
+    return text;
+}
+
+}  // namespace
+
+const Analysis& phenomenaAnalysis() {
+    static const Analysis analysis = [] {
+        Analysis a;
+        a.name = "phenomena";
+        a.title = "Phenomena";
+        a.summary = "measures which heads and relations carry which linguistic phenomenon";
+        a.purpose =
+            "Phenomena takes each head and relation of a language model out and measures how often "
+            "the model still prefers the good sentence of minimal pairs: which parts carry "
+            "agreement, reflexives, islands and so on, and which none.";
+        a.doing = "Taking parts out";
+        a.input = AnalysisInput::Sentences;
+        a.onDemand = true;
+        a.costText = phenomenaCostText;
+        a = answering(a, phenomenonFields(), OfferedIn::Row);
+        a.terminal = phenomenaText;
+        a.remark = pairsRemark;
+        return a;
+    }();
+    return analysis;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sentences of minimal pairs, read by a model in batches of one length.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "analysis/edited_model.h"
+#include "analysis/pair_accuracy.h"
+#include "analysis/run_analysis.h"
+#include "evaluate/pair_scores.h"
+
+namespace relascope::core {
+
+class SentenceBatches {
+public:
+    /// The pairs of the subject, at most `most` of each phenomenon (0: all), in the tokens of its
+    /// model. Throws OptionError for data or a model of another kind, Error as tokenizePairs().
+    SentenceBatches(AnalysisSubject& subject, std::int64_t most);
+
+    const PairDataset& data() const { return *m_data; }
+    const TokenizedPairs& tokens() const { return m_tokens; }
+    /// The names of the phenomena, and that of each of tokens().pairs as its index.
+    const std::vector<std::string>& phenomena() const { return m_phenomena; }
+    const std::vector<std::size_t>& phenomenonOf() const { return m_phenomenonOf; }
+    const Tokenizer& tokenizer() const { return *m_tokenizer; }
+    /// The piece of text that is read first; empty: there is none.
+    std::string beginning() const;
+
+    /// The edits of the subject with data to take means of: the training examples, or, of a model
+    /// without any, the text of the good sentences.
+    Interventions interventions() const;
+
+    /// Sentences of one length, and which of tokens().sentences they are.
+    struct Part {
+        Batch batch;
+        DatasetPtr data;
+        std::vector<std::int64_t> indices;
+        std::vector<std::size_t> sentences;
+    };
+    std::size_t parts() const { return m_parts.size(); }
+    Part part(std::size_t number) const;
+    /// The scores of the sentences of a part; `tokens` gets those of their tokens.
+    void score(EditedModel& model, const Part& part, bool mean, std::vector<double>& scores,
+               std::vector<std::vector<double>>* tokens = nullptr, Hooks* above = nullptr) const;
+
+private:
+    AnalysisSubject& m_subject;
+    PairDatasetPtr m_data;
+    TokenizerPtr m_tokenizer;
+    TokenizedPairs m_tokens;
+    std::vector<std::string> m_phenomena;
+    std::vector<std::size_t> m_phenomenonOf;
+    std::vector<SentenceGroup> m_groups;
+    std::vector<std::pair<std::size_t, std::int64_t>> m_parts;  ///< group and first sentence
+};
+
+/// The pair accuracy of all pairs, and of each phenomenon that has pairs, by the scores of all
+/// sentences.
+std::pair<PairAccuracy, std::vector<PairAccuracy>> pairAccuracies(
+    const SentenceBatches& batches, const std::vector<double>& scores);
+
+}  // namespace relascope::core

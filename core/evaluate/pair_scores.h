@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The score of a sentence under a language model: the sum of the log-probabilities of its tokens;
+// and what minimal pairs of sentences tell by it.
+//
+// A sentence is read behind the beginning token of its tokenizer: the one that the template puts in
+// front, else the token that separates documents. Where the tokenizer has neither, the first token
+// is only read. Of a pair with a prefix only what follows the prefix is scored.
+#pragma once
+
+#include <torch/types.h>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "data/batches.h"
+#include "data/minimal_pairs.h"
+
+namespace relascope::core {
+
+/// The tokens of a sentence as they are read, with the beginning token.
+struct SentenceTokens {
+    std::vector<std::int64_t> ids;
+    std::int64_t from = 1;  ///< the first that is scored
+    bool operator<(const SentenceTokens& other) const {
+        return std::tie(ids, from) < std::tie(other.ids, other.from);
+    }
+};
+
+/// Minimal pairs in the tokens of a model; equal sentences are one.
+struct TokenizedPairs {
+    struct Pair {
+        std::int64_t index = 0;  ///< in the data
+        std::size_t good = 0;    ///< of `sentences`
+        std::vector<std::size_t> bad = {};
+    };
+    std::vector<SentenceTokens> sentences;
+    std::vector<Pair> pairs;
+    std::int64_t tooLong = 0;       ///< pairs left out, longer than the context of the model
+    std::string firstTooLong = {};  ///< "pairs.jsonl, line 3, has 10001 tokens"
+    std::int64_t unknown = 0;       ///< characters that the tokenizer does not know
+    std::int64_t beginning = -1;    ///< the token in front; -1: none
+};
+/// `which`: indices of pairs. Throws Error where every pair is too long, or one has no token to
+/// score.
+TokenizedPairs tokenizePairs(const PairDataset& data, const std::vector<std::int64_t>& which,
+                             const Tokenizer& tokenizer, std::int64_t context);
+/// The token that a sentence is read behind; -1: there is none.
+std::int64_t beginningToken(const Tokenizer& tokenizer);
+
+/// Sentences of one length as examples, so that a batch needs no padding.
+struct SentenceGroup {
+    std::shared_ptr<const TokenDataset> data;
+    std::vector<std::size_t> sentences;  ///< of TokenizedPairs, by example
+};
+/// Of all sentences, the shortest ones first.
+std::vector<SentenceGroup> groupedSentences(const TokenizedPairs& pairs, TokenizerPtr tokenizer);
+/// The good sentences one after another, as windows of the longest one's length.
+DatasetPtr goodText(const TokenizedPairs& pairs, TokenizerPtr tokenizer);
+/// How many sentences of a group make a batch, whose scores are at most 64 MiB.
+std::int64_t sentencesABatch(const SentenceGroup& group, std::int64_t outputs);
+
+/// The log-probability (nats) of every token but the first, by the scores [b, n, outputs] of a
+/// batch of a group.
+torch::Tensor tokenScores(const torch::Tensor& scores, const Batch& batch);
+
+/// A sentence's sum, or mean per scored token, of the log-probabilities of tokens 1, 2, ...
+double sentenceScore(const SentenceTokens& sentence, const std::vector<double>& tokens, bool mean);
+
+/// A good sentence beside the most likely of the wrong ones.
+struct PairScore {
+    double good = 0.0, bad = 0.0;
+    std::size_t worst = 0;  ///< which of the wrong ones
+    double difference() const { return good - bad; }
+    bool right() const { return good > bad; }
+    bool tie() const { return good == bad; }
+};
+/// `scores`: of all sentences.
+std::vector<PairScore> pairScores(const TokenizedPairs& pairs, const std::vector<double>& scores);
+
+/// The exact 95 % interval of a proportion (Clopper and Pearson 1934).
+std::pair<double, double> proportionInterval(std::int64_t right, std::int64_t all);
+
+}  // namespace relascope::core
