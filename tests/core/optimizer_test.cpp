@@ -72,7 +72,8 @@ TEST(Muon, FollowsPyTorch) {
     };
     const std::vector<std::pair<std::vector<std::int64_t>, std::vector<double>>> cases = {
         {{2, 3}, {0.019057, 0.560329, 0.928774, 0.853106, 0.328524, -0.341582}},
-        {{4, 2}, {0.022893, 0.542202, 0.966122, 0.849748, 0.302556, -0.333056, -0.91385, -0.98338}}};
+        {{4, 2},
+         {0.022893, 0.542202, 0.966122, 0.849748, 0.302556, -0.333056, -0.91385, -0.98338}}};
     for (const auto& [shape, expected] : cases) {
         auto w = wave(0.7, shape), mean = torch::zeros(shape);
         for (const double k : {1.3, 2.1, 0.4}) {
