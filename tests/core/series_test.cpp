@@ -13,6 +13,7 @@ namespace relascope {
 namespace {
 
 using namespace core;
+using testing_support::TemporaryFolder;
 
 TEST(Series, OrdersStepsByNumber) {
     using Steps = std::vector<std::pair<std::int64_t, std::string>>;
