@@ -213,7 +213,7 @@ TEST(PublicFamilies, RefuseHostileFiles) {
     EXPECT_NE(deep.problem(), "");
     const Copy large("gpt2_tied");
     std::ofstream(large.path() + "/config.json") << std::string((4u << 20) + 1, ' ');
-    expectParts(large.problem(), {"config.json", "4"});
+    expectParts(large.problem(), {"config.json", "is larger than allowed"});
     // A pickle that would run a command is not run, and says what it asked for.
     const Copy hostile("gpt2_pytorch_bin");
     const auto file = hostile.path() + "/pytorch_model.bin";
@@ -563,6 +563,7 @@ TEST(PublicFamilies, HaveNoNameOutsideOfTheirTables) {
             if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
             // A folder of a tokenizer says by the same word which one it has.
             if (name.ends_with("_families_config.cpp") || name == "tokenizer_folder.cpp") continue;
+            if (name.starts_with("nanochat_")) continue;  // its files and its descriptor
             const auto text = textOf(entry.path());
             for (const auto& family : families())
                 // GPT-2's tokenizer has that name, and models of presets have the other two.

@@ -56,6 +56,7 @@ Settings reduced(const RunOptions& preset, const std::string& text) {
                     {"data.sample_tokens", "0"}};
     if (m.has("n_layers_enc") && m.number("n_layers_enc") > 0)
         all.emplace_back("model.n_layers_enc", "1");
+    if (m.has("residual_gate_channels")) all.emplace_back("model.residual_gate_channels", "1");
     if (m.info().dual)
         for (const char* field : {"model.n_relations", "model.rel_proj_dim"})
             all.emplace_back(field,
