@@ -67,16 +67,15 @@ core::HubModel modelOf(const std::string& text) {
     return core::hubModel(prefixed ? text.substr(std::string(core::kHubPrefix).size()) : text);
 }
 
-/// Steps of a training among the revisions of a model; `size` of each, 0: unknown.
+/// Steps of a training among the revisions of a model, without their sizes.
 std::vector<core::SeriesStep> seriesOnHub(const std::string& name,
-                                          const std::vector<core::HubRevision>& revisions,
-                                          std::uint64_t size) {
+                                          const std::vector<core::HubRevision>& revisions) {
     std::vector<std::string> names;
     std::map<std::string, std::string> commits;
     for (const auto& one : revisions) names.push_back(one.name), commits[one.name] = one.commit;
     std::vector<core::SeriesStep> steps;
     for (const auto& [step, revision] : core::stepsAmong(names))
-        steps.push_back({step, revision, core::kHubPrefix + name + "@" + commits[revision], size});
+        steps.push_back({step, revision, core::kHubPrefix + name + "@" + commits[revision], 0});
     return steps;
 }
 
@@ -86,7 +85,7 @@ std::string fetchedSeries(const std::string& name, bool lines) {
     const auto stop = stopOnSignals();
     const auto wanted = [&] { return !stop.stop_requested(); };
     const auto revisions = core::listHubRevisions(name, wanted);
-    auto steps = seriesOnHub(name, revisions, 0);
+    auto steps = seriesOnHub(name, revisions);
     if (steps.empty()) {
         std::string all;
         for (const auto& one : revisions) all += (all.empty() ? "" : ", ") + one.name;
@@ -116,30 +115,31 @@ int printRevisions(const std::string& name, bool json) {
     const auto stop = stopOnSignals();
     const auto wanted = [&] { return !stop.stop_requested(); };
     const auto revisions = core::listHubRevisions(name, wanted);
-    const auto steps = seriesOnHub(name, revisions, 0);
+    const auto steps = seriesOnHub(name, revisions);
     Json all = Json::array();
-    const auto add = [&](const std::string& revision, const std::string& commit, std::int64_t step,
-                         bool here) {
+    std::map<std::string, std::int64_t> numbers;
+    for (const auto& step : steps) numbers[step.name] = step.step;
+    auto ordered = revisions;  // what is no step first, steps by their numbers
+    std::stable_sort(ordered.begin(), ordered.end(), [&](const auto& a, const auto& b) {
+        const auto of = [&](const auto& one) {
+            const auto found = numbers.find(one.name);
+            return found == numbers.end() ? -1 : found->second;
+        };
+        return of(a) < of(b);
+    });
+    for (const auto& one : ordered) {
+        const auto step = numbers.find(one.name);
+        const bool here = core::findCachedModel({name, one.commit}).has_value();
         if (json)
-            all.push_back({{"revision", revision},
-                           {"commit", commit},
-                           {"step", step < 0 ? Json() : Json(step)},
+            all.push_back({{"revision", one.name},
+                           {"commit", one.commit},
+                           {"step", step == numbers.end() ? Json() : Json(step->second)},
                            {"cached", here}});
         else
-            print("%-24s %.12s  %14s  %s\n", plainName(revision).c_str(), commit.c_str(),
-                  step < 0 ? "" : ("step " + std::to_string(step)).c_str(), here ? "cached" : "");
-    };
-    const auto commitOf = [&](const std::string& revision) {
-        return std::find_if(revisions.begin(), revisions.end(),
-                            [&](const auto& one) { return one.name == revision; })
-            ->commit;
-    };
-    for (const auto& one : revisions)
-        if (std::none_of(steps.begin(), steps.end(),
-                         [&](const auto& step) { return step.name == one.name; }))
-            add(one.name, one.commit, -1, core::findCachedModel({name, one.commit}).has_value());
-    for (const auto& step : steps)
-        add(step.name, commitOf(step.name), step.step, !core::placeOf(step).empty());
+            print("%-24s %.12s  %14s  %s\n", plainName(one.name).c_str(), one.commit.c_str(),
+                  step == numbers.end() ? "" : ("step " + std::to_string(step->second)).c_str(),
+                  here ? "cached" : "");
+    }
     if (json)
         std::cout << all.dump(2) << "\n";
     else if (!steps.empty())

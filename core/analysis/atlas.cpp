@@ -494,9 +494,8 @@ private:
 
     bool hasFirst() const {
         if (m_subject.run.empty() || m_model.step() <= 0) return false;
-        const KeptWeights kept(m_subject.run);
-        const auto* first = kept.find(0);
-        return first && first->here;
+        const auto here = KeptWeights(m_subject.run).stepsHere();
+        return !here.empty() && here.front().step == 0;
     }
 
     void compareFirst() {

@@ -228,7 +228,7 @@ void Optimizer::apply(const std::variant<double, torch::Tensor>& learningRate,
 
 void Optimizer::average(const torch::Tensor& failed) {
     if (m_others.empty()) return;
-    const auto& steps = m_steps.front();
+    const auto steps = torch::stack(m_steps).max();  // a weight without gradients counts none
     auto part = 1 - ((steps + 1) / (steps + 10)).clamp_max(m_options.ema_decay);
     if (failed.defined()) part = part * (1 - failed);
     for (std::size_t i = 0; i < m_parameters.size(); ++i) m_others[i].lerp_(m_parameters[i], part);

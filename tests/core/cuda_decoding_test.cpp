@@ -55,6 +55,7 @@ std::vector<std::pair<std::string, ModelOptions>> decodedModels() {
         const auto& o = model.second;
         const auto* symbols = o.template find<SymbolOptions>();
         return o.input() != InputKind::Tokens || o.info().name.find("LM") == std::string::npos ||
+               (o.info().dual && !o.has("n_relations")) ||  // Hadamard relations
                !canCache(o) || (symbols && symbols->symbol_retrieval == "rel_sym_attn");
     });
     return all;

@@ -111,6 +111,17 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
             put(m, "trainable_symbols", false);
     });
 
+    const auto hadamard = [&](const std::string& name, auto&& change) {
+        auto base = language("HadamardTransformerLM");
+        put(base, "residual_gate_channels", 4);
+        add(name, base, change);
+    };
+    hadamard("plain", plain);
+    hadamard("grouped, half windows", [](O& m) {
+        put(m, "n_heads_sa", 3), put(m, "n_heads_ra", 1), put(m, "n_kv_heads", 2);
+        put(m, "window_pattern", "SL"), put(m, "sequence_len", 16);
+    });
+
     add("plain", pairs("Seq2SeqTransformer"), plain);
     add("vectors", pairs("Seq2SeqTransformer"), [](O& m) {
         put(m, "input_type", "vector"), put(m, "output_type", "vector"), put(m, "norm_first", true),
