@@ -368,15 +368,6 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     return stop.stop_requested() ? kExitInterrupted : 0;
 }
 
-void sentenceOptions(CLI::App& command, AnalysisArguments& a) {
-    auto* pairs = command.add_option(
-        "--pairs", a.pairs,
-        "minimal-pairs (twelve phenomena), JSON lines with sentence_good and sentence_bad, or a "
-        "folder of them");
-    command.add_option("--fields", a.fields, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")
-        ->needs(pairs);
-}
-
 void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArguments& a) {
     if (analysis.input == AnalysisInput::KeptSteps)
         command.add_option("path", a.path, "run folder")->required();
@@ -386,9 +377,9 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
         command.add_option("--split", a.split, "split to measure on");
         auto* text = command.add_option("--text", a.text, "a text to measure on");
         command.add_option("--data", a.data, ".npz images to measure on")->excludes(text);
-        if (analysis.onPairs) sentenceOptions(command, a);
+        if (analysis.onPairs) pairOptions(command, a.pairs, a.fields);
     } else if (analysis.input == AnalysisInput::Sentences) {
-        sentenceOptions(command, a);
+        pairOptions(command, a.pairs, a.fields);
     } else if (analysis.input == AnalysisInput::Pair) {
         command.add_option("--clean", a.clean, "input A: sample:N, text:T, tokens:1,2, image:FILE")
             ->required();
@@ -460,6 +451,16 @@ int inspectAlong(const InspectArguments& a, const Call& call) {
                                  {"index", whole(a.index)}, {"source", whole(a.source)},
                                  {"to", whole(a.to)},       {"answer", a.answer}};
     return runAnalysis(*core::findAnalysis("along"), b, values, call);
+}
+
+CLI::Option* pairOptions(CLI::App& command, std::string& pairs, std::string& fields) {
+    auto* option = command.add_option(
+        "--pairs", pairs,
+        "minimal-pairs (twelve phenomena), JSON lines with sentence_good and sentence_bad, or a "
+        "folder of them");
+    command.add_option("--fields", fields, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")
+        ->needs(option);
+    return option;
 }
 
 int evaluatePairs(const PairArguments& pairs, const Call& call) {

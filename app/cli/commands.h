@@ -113,6 +113,8 @@ struct PairArguments {
     std::string path, checkpoint, device = "auto", pairs, fields, score = "sum", out;
     std::vector<std::string> edits;
 };
+/// Declares --pairs and --fields; returns --pairs, which other options of pairs need.
+CLI::Option* pairOptions(CLI::App& command, std::string& pairs, std::string& fields);
 /// Runs `eval --pairs` and returns the exit code.
 int evaluatePairs(const PairArguments& arguments, const Call& call);
 

@@ -205,12 +205,7 @@ int evaluate(const EvalArguments& a, const Call& call) {
 void evalOptions(CLI::App& command, EvalArguments& a) {
     checkpointOption(command, a.path, "run or checkpoint folder");
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
-    auto* pairs = command.add_option(
-        "--pairs", a.pairs,
-        "in place of data: minimal-pairs (twelve phenomena), JSON lines with sentence_good and "
-        "sentence_bad, or a folder of them");
-    command.add_option("--fields", a.fields, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")
-        ->needs(pairs);
+    auto* pairs = pairOptions(command, a.pairs, a.fields);
     command
         .add_option("--score", a.score,
                     "of a sentence: the sum of its tokens' log-probabilities, or their mean")
