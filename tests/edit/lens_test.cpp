@@ -20,17 +20,11 @@ namespace {
 
 // Models whose layers share one stream that an output layer of classes reads.
 bool hasStream(const ModelOptions& o) {
-    static const std::vector<std::string> with = {"VisionDualAttnTransformer",
-                                                  "VisionTransformer",
-                                                  "AbstractorModel",
-                                                  "DualAttnTransformerLM",
-                                                  "TransformerLM",
-                                                  "Seq2SeqTransformer",
-                                                  "Seq2SeqAbstractor",
-                                                  "Seq2SeqDualAttnTransformer",
-                                                  "MessagePassingAbstractor",
-                                                  "ObjectAbstractor",
-                                                  "ObjectTransformer"};
+    static const std::vector<std::string> with = {
+        "VisionDualAttnTransformer", "VisionTransformer", "AbstractorModel",
+        "DualAttnTransformerLM",     "TransformerLM",     "HadamardTransformerLM",
+        "Seq2SeqTransformer",        "Seq2SeqAbstractor", "Seq2SeqDualAttnTransformer",
+        "MessagePassingAbstractor",  "ObjectAbstractor",  "ObjectTransformer"};
     return std::find(with.begin(), with.end(), o.architecture()) != with.end();
 }
 

@@ -118,7 +118,7 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
     };
     hadamard("plain", plain);
     hadamard("grouped, half windows", [](O& m) {
-        put(m, "n_heads_sa", 3), put(m, "n_heads_ra", 1), put(m, "n_kv_heads", 2);
+        put(m, "n_heads_sa", 2), put(m, "n_heads_ra", 2), put(m, "n_kv_heads", 2);
         put(m, "window_pattern", "SL"), put(m, "sequence_len", 16);
     });
 
