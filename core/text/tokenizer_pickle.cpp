@@ -194,7 +194,8 @@ TokenizerPtr parseTokenizerPickle(std::vector<std::uint8_t> bytes, const std::st
 }
 
 std::string tokenizerPickleBeside(const std::string& folder) {
-    const auto own = fs::absolute(folder).lexically_normal();
+    // The folder of a bare file name is "", which has no absolute path.
+    const auto own = fs::absolute(folder.empty() ? "." : folder).lexically_normal();
     // nanochat keeps it at base/tokenizer, and weights at base/base_checkpoints/d20.
     std::error_code none;
     for (const auto& place :

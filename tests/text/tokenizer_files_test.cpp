@@ -251,6 +251,11 @@ TEST_F(TokenizerFiles, FindsThePublishedNames) {
     EXPECT_THROW(openTokenizer(m_folder / "large.json"), FileError);
 }
 
+// "model.pt" typed in the folder of the checkpoint has no folder in its name.
+TEST_F(TokenizerFiles, AreLookedForBesideABareFileName) {
+    EXPECT_EQ(tokenizerBeside("no_such_model.pt", 256), nullptr);
+}
+
 TEST_F(TokenizerFiles, BelongToTheCheckpointBesideThem) {
     writeBytes(m_folder / "model.safetensors", "x");
     EXPECT_EQ(tokenizerBeside(m_folder / "model.safetensors", 50257), gpt2Tokenizer());
