@@ -12,6 +12,7 @@
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
+#include "analysis/origins.h"
 #include "analysis/pair_accuracy.h"
 #include "analysis/patching_options.h"
 #include "analysis/phenomena.h"
@@ -28,10 +29,11 @@ namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
-        &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
-        &sharesAnalysis(),      &pairsAnalysis(),         &phenomenaAnalysis(),
-        &atlasAnalysis(),       &scanAnalysis(),          &duelAnalysis()};
+        &ablationAnalysis(),     &patchingAnalysis(), &lensAnalysis(),
+        &attributionAnalysis(),  &originsAnalysis(),  &alongTrainingAnalysis(),
+        &headMeasuresAnalysis(), &sharesAnalysis(),   &pairsAnalysis(),
+        &phenomenaAnalysis(),    &atlasAnalysis(),    &scanAnalysis(),
+        &duelAnalysis()};
     return all;
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
+#include "analysis/origins.h"
 #include "analysis/pair_accuracy.h"
 #include "analysis/patching_options.h"
 #include "analysis/phenomena.h"
@@ -26,6 +27,7 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&patchingAnalysis(), &patchingRunner()},
         {&lensAnalysis(), &lensRunner()},
         {&attributionAnalysis(), &attributionRunner()},
+        {&originsAnalysis(), &originsRunner()},
         {&alongTrainingAnalysis(), &alongTrainingRunner()},
         {&headMeasuresAnalysis(), &headMeasuresRunner()},
         {&sharesAnalysis(), &sharesRunner()},
