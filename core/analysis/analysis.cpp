@@ -8,6 +8,7 @@
 #include "analysis/along_training.h"
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
+#include "analysis/contrast.h"
 #include "analysis/duel.h"
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
@@ -32,8 +33,8 @@ const std::vector<const Analysis*>& analyses() {
         &ablationAnalysis(),     &patchingAnalysis(), &lensAnalysis(),
         &attributionAnalysis(),  &originsAnalysis(),  &alongTrainingAnalysis(),
         &headMeasuresAnalysis(), &sharesAnalysis(),   &pairsAnalysis(),
-        &phenomenaAnalysis(),    &atlasAnalysis(),    &scanAnalysis(),
-        &duelAnalysis()};
+        &phenomenaAnalysis(),    &atlasAnalysis(),    &contrastAnalysis(),
+        &scanAnalysis(),         &duelAnalysis()};
     return all;
 }
 

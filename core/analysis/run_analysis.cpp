@@ -6,6 +6,7 @@
 #include "analysis/along_training.h"
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
+#include "analysis/contrast.h"
 #include "analysis/duel.h"
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
@@ -34,6 +35,7 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&pairsAnalysis(), &pairsRunner()},
         {&phenomenaAnalysis(), &phenomenaRunner()},
         {&atlasAnalysis(), &atlasRunner()},
+        {&contrastAnalysis(), &contrastRunner()},
         {&scanAnalysis(), &scanRunner()},
         {&duelAnalysis(), &duelRunner()},
         {&evaluateAnalysis(), &evaluateRunner()},

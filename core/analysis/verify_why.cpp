@@ -3,16 +3,19 @@
 
 #include <torch/utils.h>
 
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/contrast_terms.h"
 #include "analysis/score_parts.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
+#include "model/finite_outputs.h"
 #include "model/public/public_options.h"
 #include "types/error.h"
 
@@ -22,14 +25,15 @@ namespace {
 using WhyJson = nlohmann::json;
 using WhyTensors = std::map<std::string, torch::Tensor>;
 
-constexpr double kWhyTolerance = 2e-5;
+constexpr double kWhyTolerance = 2e-5, kWhyShareTolerance = 1e-4;
 
 /// The lines of a case.
 class WhyReport {
 public:
     explicit WhyReport(const WhyTensors& stored) : m_stored(stored) { m_report.ok = true; }
 
-    void compare(const std::string& name, const torch::Tensor& ours) {
+    /// Within kWhyTolerance of the largest number, or `shares` within kWhyShareTolerance.
+    void compare(const std::string& name, const torch::Tensor& ours, bool shares = false) {
         const auto found = m_stored.find(name);
         if (found == m_stored.end()) return;
         m_seen[name] = true;
@@ -43,7 +47,7 @@ public:
         const double largest = theirs.numel() > 0 ? theirs.abs().max().item<double>() : 0.0;
         line.absolute = theirs.numel() > 0 ? difference.max().item<double>() : 0.0;
         line.relative = line.absolute / std::max(largest, 1e-12);
-        line.ok = line.absolute <= kWhyTolerance * (1.0 + largest);
+        line.ok = line.absolute <= (shares ? kWhyShareTolerance : kWhyTolerance * (1.0 + largest));
         if (!std::isfinite(line.absolute)) line.note = "not finite";
         add(line);
     }
@@ -56,7 +60,8 @@ public:
     /// Every stored tensor of a query must have been computed.
     VerifyReport done() {
         for (const auto& [name, tensor] : m_stored)
-            if (!m_seen[name]) add({name, 0.0, 0.0, false, "not computed by this program"});
+            if (std::isdigit(static_cast<unsigned char>(name[0])) && !m_seen[name])
+                add({name, 0.0, 0.0, false, "not computed by this program"});
         return std::move(m_report);
     }
 
@@ -71,6 +76,18 @@ std::vector<std::string> plainNames(const std::vector<StreamPart>& parts) {
     std::vector<std::string> names;
     for (const auto& part : parts) names.push_back(part.AttributionPart::text());
     return names;
+}
+
+// The same of names that may have a stack in front.
+std::vector<std::string> withoutStacks(const std::vector<std::string>& names) {
+    std::vector<std::string> all;
+    for (const auto& name : names) {
+        const auto space = name.find(' ');
+        const auto stack = name.substr(0, space);
+        const bool named = stack == "encoder" || stack == "decoder" || stack == "abstractor";
+        all.push_back(named ? name.substr(space + 1) : name);
+    }
+    return all;
 }
 
 VerifyLine namesLine(const std::string& name, const std::vector<std::string>& ours,
@@ -140,6 +157,82 @@ void verifyOrigins(WhyReport& report, ModelImpl& model, const ModelOptions& opti
         }
 }
 
+void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& options,
+                    const ModelInput& input, const WhyJson& query, const std::string& key,
+                    const WhyTensors& stored, const std::string& file) {
+    const ModelStreams streams(model, options);
+    const ScoreParts parts(streams,
+                           scoreMap(streams, query.at("stack"), query.at("layer").get<int>(),
+                                    query.at("kind"), query.at("index").get<int>()));
+    const auto from = query.at("objects_from").get<std::int64_t>();
+    const auto objects = torch::arange(from, parts.size(ScoreSide::I, input));
+    const auto pass = [&](Hooks& hooks) {
+        const EvaluationMode evaluation(model);
+        const HookScope scope(&hooks);
+        answersOf(model, input);
+    };
+    const bool split = query.contains("through");
+    auto read = partVectors(parts, input, objects, false, "all", 512, nullptr, pass);
+    report.add(namesLine(key + "/parts_i", withoutStacks(read.namesI), query.at("parts_i")));
+    report.add(namesLine(key + "/parts_j", withoutStacks(read.namesJ), query.at("parts_j")));
+    ContrastPairs pairs;
+    pairs.u = read.u, pairs.v = read.v, pairs.scale = parts.scale();
+    pairs.byOffset = options.input() == InputKind::Tokens;
+    const auto n = objects.size(0);
+    const auto attribute = storedTensor(stored, "attribute", file),
+               defined = storedTensor(stored, "defined", file);
+    auto open = torch::ones({n, n}, torch::kBool).logical_xor(torch::eye(n, torch::kBool));
+    if (parts.isCausal()) open = open.tril(-1);
+    open = defined.ne(0).logical_and(open);
+    pairs.yes = attribute.ne(0).logical_and(open).to(torch::kDouble);
+    pairs.no = attribute.eq(0).logical_and(open).to(torch::kDouble);
+    pairs.facts = storedTensor(stored, "facts", file);
+    const auto terms = contrastTerms(pairs, storedTensor(stored, "draws", file));
+    const auto one = [](double value) { return torch::tensor({value}, torch::kDouble); };
+    report.compare(key + "/difference", one(terms.difference));
+    report.compare(key + "/interval/difference",
+                   torch::tensor({terms.low, terms.high}, torch::kDouble), true);
+    for (const auto& [name, shares] : {std::pair{"receiver", &terms.receiver},
+                                       {"sender", &terms.sender},
+                                       {"both", &terms.both},
+                                       {"facts/both", &terms.facts}}) {
+        report.compare(key + "/" + name, shares->value, true);
+        report.compare(key + "/interval/" + name, shares->interval, true);
+    }
+    report.compare(key + "/cancellation", one(terms.cancellation), true);
+    const auto a = query.at("strongest").at(0).get<std::int64_t>(),
+               b = query.at("strongest").at(1).get<std::int64_t>();
+    const auto term = termOf(pairs, a, b), scores = scoresOf(pairs);
+    const bool causal = parts.isCausal();
+    report.compare(key + "/auc/all", one(placeFixedAucOf(pairs, scores, causal)), true);
+    report.compare(key + "/auc/alone", one(placeFixedAucOf(pairs, term, causal)), true);
+    report.compare(key + "/auc/without", one(placeFixedAucOf(pairs, scores - term, causal)), true);
+    if (split) {
+        const auto tokens = [&](int side) {
+            const auto at =
+                query.at("through").at(static_cast<std::size_t>(side)).get<std::size_t>();
+            const auto& names = side == 0 ? read.namesI : read.namesJ;
+            const auto part = partNamed(streams, names.at(at), query.at("stack"), "through");
+            const auto again = partVectors(parts, input, objects, false, "all", 512, &part, pass);
+            const auto& all = side == 0 ? again.tokensI : again.tokensJ;
+            return PartTokens{all.index_select(2, objects), all.sum(2)};
+        };
+        report.compare(key + "/through",
+                       throughShares(pairs, tokens(0), tokens(1), terms.difference), true);
+    }
+    const auto known = hasMean(pairs).to(torch::kDouble);
+    const auto* first = objects.const_data_ptr<std::int64_t>();
+    TermCut cut(parts.scorePoint(), parts.map().index,
+                term * known.unsqueeze(2) * known.unsqueeze(1), {first, first + n}, {});
+    torch::Tensor logits;
+    {
+        const torch::NoGradGuard noGrad;
+        const HookScope scope(&cut);
+        logits = model.forward(input);
+    }
+    report.compare(key + "/cut/logits", logits);
+}
+
 }  // namespace
 
 VerifyReport verifyWhy(const std::string& folder, const std::string& device,
@@ -152,8 +245,10 @@ VerifyReport verifyWhy(const std::string& folder, const std::string& device,
             throw FileError(file, "format: '" + why.value("format", "") +
                                       "' is not relascope-why/1, which this program reads");
         const std::string analysis = why.at("analysis"), name = why.at("model");
-        if (analysis != "origins")
-            throw FileError(file, "analysis: '" + analysis + "' cannot be verified; origins can");
+        const bool contrast = analysis == "contrast";
+        if (analysis != "origins" && !contrast)
+            throw FileError(
+                file, "analysis: '" + analysis + "' cannot be verified; origins and contrast can");
         const auto path = fs::path(name);
         if (name.empty() || path.is_absolute() || name.find("..") != std::string::npos)
             throw FileError(file, "model: '" + name + "' is not the name of a folder");
@@ -169,14 +264,20 @@ VerifyReport verifyWhy(const std::string& folder, const std::string& device,
         loadWeights(*model, options, *source);
         model->to(torch::Device(device));
         model->eval();
-        const auto io = modelFolder + "/io.safetensors";
+        const auto own = folder + "/io.safetensors";
+        const auto stored = readTensors(own);
+        const auto io = contrast ? own : modelFolder + "/io.safetensors";
         const auto inputs =
             storedInput(readTensors(io), "input/", options, io).to(torch::Device(device));
-        const auto stored = readTensors(folder + "/io.safetensors");
         WhyReport report(stored);
         int number = 0;
-        for (const auto& query : why.at("queries"))
-            verifyOrigins(report, *model, options, inputs, query, std::to_string(number++), stored);
+        for (const auto& query : why.at("queries")) {
+            const auto key = std::to_string(number++);
+            if (contrast)
+                verifyContrast(report, *model, options, inputs, query, key, stored, own);
+            else
+                verifyOrigins(report, *model, options, inputs, query, key, stored);
+        }
         return report.done();
     } catch (const WhyJson::exception& error) {
         throw FileError(file, error.what());
