@@ -205,6 +205,12 @@ void PairsView::showTokens(int row) {
             "The tokens of this pair are not listed; raise With tokens in Options."));
     }
     m_tokens->setPanels({panelOf(pair)});
+    // The difference comes into view, wherever in a long sentence it is.
+    for (std::size_t c = 0; c < pair->goodAt.size(); ++c)
+        if (pair->text(true, c) != pair->text(false, c)) {
+            m_tokens->setCurrent({0, 2, static_cast<int>(c)});
+            break;
+        }
     m_footer->setText(
         QStringLiteral("Which token makes the difference: a column has both tokens "
                        "and what the good one gains."));
