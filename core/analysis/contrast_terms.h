@@ -47,12 +47,6 @@ struct ContrastTerms {
 ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& draws,
                             std::int64_t most = 4096);
 
-/// Parts less their means over the examples in which the object takes part in a pair: like u.
-struct CentredParts {
-    torch::Tensor parts, mean;  ///< mean [n, parts, k], or [1, parts, k] by offset
-};
-CentredParts centredParts(const ContrastPairs& pairs, const torch::Tensor& parts);
-
 /// The scores of the pairs of parts a and b: scale <du_a(i), dv_b(j)>, [e, n, n].
 torch::Tensor termOf(const ContrastPairs& pairs, std::int64_t a, std::int64_t b);
 /// The scores themselves.
