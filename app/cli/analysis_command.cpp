@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands of the analyses, made from their descriptions: ablate, patch, lens, attribute,
-// along, heads, atlas, scan, duel; and inspect --along.
+// along, heads, symbol-heads, atlas, scan, duel; and inspect --along.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -219,8 +219,9 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
         readSentences(input, a, stop);
     else if (analysis.input == AnalysisInput::Pair)
         readPair(input, a);
-    else if (analysis.input == AnalysisInput::OwnText && !given &&
-             model.options().input() == InputKind::Tokens)
+    else if (analysis.input == AnalysisInput::OwnPrompts ||
+             (analysis.input == AnalysisInput::OwnText && !given &&
+              model.options().input() == InputKind::Tokens))
         input.points = core::runnerOf(analysis).ownText(model, values);
     else
         readOne(input, a);
@@ -386,7 +387,7 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
         command.add_option("--corrupt", a.corrupt, "input B, which A's parts are put into")
             ->required();
         command.add_option("--split", a.split, "split that samples are from");
-    } else {
+    } else if (analysis.input != AnalysisInput::OwnPrompts) {
         sampleOptions(command, a);
     }
     if (analysis.input != AnalysisInput::KeptSteps)
