@@ -44,6 +44,7 @@ struct AnalysisArguments : SampleArguments {
     std::string data;            ///< a file to measure on
     std::string pairs, fields;   ///< minimal pairs, and the names of their fields
     std::string clean, corrupt;  ///< the two inputs of a pair
+    std::int64_t pair = 1;       ///< which of the minimal pairs are the two inputs
     std::vector<std::string> edits;
     struct {
         std::string path, checkpoint;  ///< `path` empty: that of the first model
@@ -124,6 +125,21 @@ struct AnalysedInput {
     std::string caption, sample;
 };
 
+/// The minimal pairs of a file, or those of the grammar, for a model that reads text.
+core::DatasetPtr pairsOf(const core::OpenedModel& model, const AnalysisArguments& a,
+                         const std::stop_token& stop) {
+    if (model.options().input() != InputKind::Tokens)
+        throw OptionError("--pairs", "is for language models; " +
+                                         core::modelTitle(model.options()) + " does not read text");
+    if (!model.tokenizer())
+        throw OptionError("--pairs",
+                          "the tokenizer of this model is unknown, so no sentence can be read");
+    const auto path = a.pairs == core::pairData().kind ? std::string() : a.pairs;
+    auto pairs = datasets::openData(core::pairData(path, a.fields), {}, stop).validation;
+    sayNote(pairs->info());
+    return pairs;
+}
+
 void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
     auto& model = *input.subject.model;
     input.subject.where = !a.text.empty()   ? "--data " + shellWord(a.text)
@@ -135,6 +151,12 @@ void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
         input.points = input.subject.data->sample(0);
         input.caption = name;
     };
+    if (!a.pairs.empty()) {
+        input.subject.pairs = pairsOf(model, a, stop);
+        input.subject.data = core::textOfPairs(model, input.subject.pairs);
+        input.subject.where = "--pairs " + shellWord(a.pairs);
+        return use(input.subject.pairs->info().name);
+    }
     if (!a.text.empty()) {
         if (model.options().input() != InputKind::Tokens)
             throw OptionError("--text", "is for language models; " +
@@ -159,21 +181,11 @@ void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
     use(a.split);
 }
 
-/// Minimal pairs of a file, or those of the grammar.
 void readSentences(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
-    auto& model = *input.subject.model;
-    if (model.options().input() != InputKind::Tokens)
-        throw OptionError("--pairs", "is for language models; " +
-                                         core::modelTitle(model.options()) + " does not read text");
-    const auto path = a.pairs == core::pairData().kind ? std::string() : a.pairs;
-    input.subject.data = datasets::openData(core::pairData(path, a.fields), {}, stop).validation;
+    const auto& model = *input.subject.model;
+    input.subject.data = pairsOf(model, a, stop);
     input.subject.where = a.pairs.empty() ? std::string() : "--pairs " + shellWord(a.pairs);
-    sayNote(input.subject.data->info());
-    const auto tokenizer = model.tokenizer();
-    if (!tokenizer)
-        throw OptionError("--pairs",
-                          "the tokenizer of this model is unknown, so no sentence can be read");
-    input.points = core::inTokensOf(tokenizer.get(), input.subject.data->sample(0));
+    input.points = core::inTokensOf(model.tokenizer().get(), input.subject.data->sample(0));
     core::shorten(input.points, model.options().tokens());
     input.caption = input.subject.data->info().name;
 }
@@ -185,11 +197,36 @@ std::vector<std::string> classNamesFor(const core::OpenedModel& model, const std
     return classNamesOf(model, path);
 }
 
-void readPair(AnalysedInput& input, const AnalysisArguments& a) {
+void readTwo(AnalysedInput& input, const AnalysisArguments& a) {
     auto& model = *input.subject.model;
     input.points = inputFromWords(a.clean, "--clean", a.path, model, a.split);
     input.subject.sample = input.points;
     input.subject.second = inputFromWords(a.corrupt, "--corrupt", a.path, model, a.split);
+}
+
+/// The good sentence of a minimal pair and the wrong one.
+void readMinimalPair(AnalysedInput& input, const AnalysisArguments& a,
+                     const std::stop_token& stop) {
+    const auto& model = *input.subject.model;
+    const auto pairs = pairsOf(model, a, stop);
+    const auto count = pairs->info().size;
+    if (a.pair > count)
+        throw OptionError("--pair", std::to_string(a.pair) + " is behind the last of " +
+                                        std::to_string(count) + " pairs");
+    auto [good, wrong] = core::samplesOfPair(model, pairs, a.pair - 1);
+    input.points = good;
+    input.subject.sample = std::move(good), input.subject.second = std::move(wrong);
+}
+
+void readPair(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
+    auto& model = *input.subject.model;
+    if (!a.pairs.empty())
+        readMinimalPair(input, a, stop);
+    else if (a.clean.empty() || a.corrupt.empty())
+        throw OptionError(a.clean.empty() ? "--clean" : "--corrupt",
+                          "is missing; give it, or --pairs with minimal pairs");
+    else
+        readTwo(input, a);
     input.subject.classNames = classNamesFor(model, a.path);
     input.caption = "A: " + input.points.origin + ", B: " + input.subject.second->origin;
 }
@@ -218,7 +255,7 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
     else if (analysis.input == AnalysisInput::Sentences)
         readSentences(input, a, stop);
     else if (analysis.input == AnalysisInput::Pair)
-        readPair(input, a);
+        readPair(input, a, stop);
     else if (analysis.input == AnalysisInput::OwnPrompts ||
              (analysis.input == AnalysisInput::OwnText && !given &&
               model.options().input() == InputKind::Tokens))
@@ -345,7 +382,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     ProgressLine line;
     std::string doing = analysis.doing;
     doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));
-    if (analysis.input == AnalysisInput::Data) doing += " on " + a.split;
+    if (analysis.input == AnalysisInput::Data && !subject.pairs) doing += " on " + a.split;
     core::AnalysisWatch watch{stop, {}, {}, {}};
     watch.progress = [&](double fraction) {
         line.show(fraction, doing);
@@ -378,15 +415,20 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
         command.add_option("--split", a.split, "split to measure on");
         auto* text = command.add_option("--text", a.text, "a text to measure on");
         command.add_option("--data", a.data, ".npz images to measure on")->excludes(text);
-        if (analysis.onPairs) pairOptions(command, a.pairs, a.fields);
+        if (analysis.onPairs || analysis.readsPairs)
+            pairOptions(command, a.pairs, a.fields)->excludes(text);
     } else if (analysis.input == AnalysisInput::Sentences) {
         pairOptions(command, a.pairs, a.fields);
     } else if (analysis.input == AnalysisInput::Pair) {
-        command.add_option("--clean", a.clean, "input A: sample:N, text:T, tokens:1,2, image:FILE")
-            ->required();
-        command.add_option("--corrupt", a.corrupt, "input B, which A's parts are put into")
-            ->required();
+        auto* clean = command.add_option("--clean", a.clean,
+                                         "input A: sample:N, text:T, tokens:1,2, image:FILE");
+        command.add_option("--corrupt", a.corrupt, "input B, which A's parts are put into");
         command.add_option("--split", a.split, "split that samples are from");
+        auto* pairs = pairOptions(command, a.pairs, a.fields)->excludes(clean);
+        command
+            .add_option("--pair", a.pair, "which of them: A is its good sentence, B its wrong one")
+            ->needs(pairs)
+            ->check(CLI::PositiveNumber);
     } else if (analysis.input != AnalysisInput::OwnPrompts) {
         sampleOptions(command, a);
     }
@@ -425,6 +467,9 @@ Command analysisCommand(const core::Analysis& analysis) {
         app.add_option("--edit", arguments->edits, kEditHelp)->take_all();
         return [&analysis, arguments, given](const Call& call) {
             auto values = valuesOf(analysis, *given);
+            // What follows the difference is what a sentence is judged by.
+            if (analysis.input == AnalysisInput::Pair && !arguments->pairs.empty())
+                values.try_emplace("metric", std::string("following"));
             if (!analysis.onPairs || arguments->pairs.empty())
                 return runAnalysis(analysis, *arguments, values, call);
             const auto& onPairs = analysis.onPairs();

@@ -13,6 +13,7 @@ namespace {
 widgets::MessageLevel levelOf(Note::Level level) {
     switch (level) {
         case Note::Level::Warning:
+        case Note::Level::Jump:
             return widgets::MessageLevel::Warning;
         case Note::Level::Checkpoint:
             return widgets::MessageLevel::Ok;
@@ -53,7 +54,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&runs.records(), &RunRecords::noted, &messages, [this](const Note& note) {
         if (note.level == Note::Level::Sample) return;  // the inspector shows it
         const QString text = firstUpper(QString::fromStdString(note.text));
-        const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
+        const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning ||
+                           note.level == Note::Level::Jump;
         messages.say(
             levelOf(note.level),
             dated ? QString("%1 (step %2)").arg(text, widgets::groupedNumber(note.step)) : text);

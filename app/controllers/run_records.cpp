@@ -18,7 +18,8 @@ namespace relascope::app {
 namespace {
 
 widgets::CurveMark markOf(const Note& note, bool kept) {
-    return {static_cast<double>(note.step), QString::fromStdString(note.text), true, kept};
+    return {static_cast<double>(note.step), QString::fromStdString(note.text),
+            note.level == Note::Level::Edit, kept};
 }
 
 // The curve shows the validation set. In Relational Games it has the figures of the training
@@ -105,7 +106,7 @@ RunRecords::News RunRecords::readNews(const std::string& path, const Place& from
     record.points = core::readMetrics(path, &record.read.metrics);
     news.notes = core::readEvents(path, &record.read.events);
     for (const auto& note : news.notes) {
-        if (note.level == Note::Level::Edit)
+        if (note.level == Note::Level::Edit || note.level == Note::Level::Jump)
             record.marks.push_back(markOf(note, core::hasKeptCheckpoint(path, note.step)));
         // Of a step that was reached twice, the last one is used.
         if (note.level == Note::Level::Sample)

@@ -65,8 +65,10 @@ struct Analysis {
     /// Whether a run with the options `next` adds to a result of the same subject with `known`,
     /// which is its Watch::known. Null: none does.
     bool (*adds)(const OptionValues& known, const OptionValues& next) = nullptr;
-    /// The analysis that measures the same on minimal pairs. Null: there is none.
+    /// The analysis that answers the same question on minimal pairs. Null: there is none.
     const Analysis& (*onPairs)() = nullptr;
+    /// Of AnalysisInput::Data and Pair: also reads minimal pairs (AnalysisSubject::pairs).
+    bool readsPairs = false;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
     std::vector<AnalysisField> fields = {};

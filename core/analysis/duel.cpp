@@ -22,6 +22,8 @@
 #include "analysis/pair_moments.h"
 #include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
+#include "analysis/sentence_batches.h"
+#include "evaluate/example_scores.h"
 #include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
 #include "model/architecture.h"
@@ -156,7 +158,10 @@ public:
         m_all = count + static_cast<double>(m_options.untrained * untrainedCount()) +
                 static_cast<double>(graftCount()) * kGraftPasses *
                     static_cast<double>(m_duel.grafts.size());
-        if (!m_wasRead) read();
+        if (!m_wasRead) {
+            if (m_subject.pairs) comparePairs();
+            read();
+        }
         m_done = count;
         compareUntrained();
         m_done = count + static_cast<double>(m_options.untrained * untrainedCount());
@@ -315,6 +320,59 @@ private:
         match(sums);
         claim();
         report();
+    }
+
+    /// The score differences of the minimal pairs, by their number.
+    std::map<std::int64_t, std::pair<std::string, PairScore>> pairScoresOf(
+        AnalysisSubject subject) {
+        subject.data = m_subject.pairs;
+        const SentenceBatches batches(subject, 0);
+        auto edited = subject.interventions;
+        const auto model = subject.model->edited(edited);
+        const auto scores =
+            pairScores(batches.tokens(), batches.scoreAll(*model, false, [this](double) {
+                if (m_watch.stop.stop_requested()) throw Cancelled();
+            }));
+        std::map<std::int64_t, std::pair<std::string, PairScore>> found;
+        for (std::size_t k = 0; k < scores.size(); ++k)
+            found[batches.tokens().pairs[k].index] = {
+                batches.phenomena()[batches.phenomenonOf()[k]], scores[k]};
+        return found;
+    }
+
+    void comparePairs() {
+        const auto ours = pairScoresOf(m_subject), theirs = pairScoresOf(*m_subject.other);
+        struct Values {
+            std::vector<double> right[2], difference[2];
+        };
+        std::vector<std::pair<std::string, Values>> all = {{"all", {}}};
+        for (const auto& [index, a] : ours) {
+            const auto b = theirs.find(index);
+            if (b == theirs.end()) continue;  // too long for B
+            auto own = std::find_if(all.begin() + 1, all.end(),
+                                    [&](const auto& one) { return one.first == a.first; });
+            if (own == all.end()) own = all.insert(all.end(), {a.first, {}});
+            for (auto* values : {&all.front().second, &own->second})
+                for (const std::size_t side : {0U, 1U}) {
+                    const auto& score = side == 0 ? a.second : b->second.second;
+                    values->right[side].push_back(score.right() ? 1.0 : 0.0);
+                    values->difference[side].push_back(score.difference());
+                }
+        }
+        for (const auto& [name, values] : all) {
+            const auto& [a, b] = values.right;
+            if (a.empty()) continue;
+            Duel::PairChange change;
+            change.phenomenon = name, change.pairs = std::ssize(a);
+            const std::vector<double> one(a.size(), 1.0);
+            change.accuracy = pairedChange("pair_accuracy", a, b, one);
+            change.difference =
+                pairedChange("difference", values.difference[0], values.difference[1], one);
+            for (std::size_t k = 0; k < a.size(); ++k)
+                change.onlyA += a[k] > b[k], change.onlyB += b[k] > a[k];
+            change.mcnemar = mcnemarExact(change.onlyA, change.onlyB);
+            m_duel.pairs.push_back(std::move(change));
+        }
     }
 
     // Which part is which

@@ -72,6 +72,16 @@ struct Duel {
                             ///< what zero loses
     };
 
+    /// Minimal pairs of one phenomenon, scored by both.
+    struct PairChange {
+        std::string phenomenon;             ///< "all": of all of them
+        std::int64_t pairs = 0;             ///< that both can read
+        PairedChange accuracy;              ///< from A to B
+        PairedChange difference;            ///< of score(good) - score(worst wrong one), nats
+        std::int64_t onlyA = 0, onlyB = 0;  ///< right in one alone
+        double mcnemar = 1.0;               ///< p of the exact test
+    };
+
     Side a, b;
     bool same = false;          ///< the same weights and edits
     std::string data, noun;     ///< "occurs, pentos"; "images"
@@ -83,7 +93,8 @@ struct Duel {
     double meanDivergence = 0.0, largestDifference = 0.0;  ///< of scores; NaN: of other shapes
     std::vector<PairedChange> changes;                     ///< from A to B; loss, accuracy
     std::int64_t answers = 0, bothRight = 0, onlyA = 0, onlyB = 0, bothWrong = 0, different = 0;
-    double mcnemar = 1.0;  ///< p of the exact test; NaN where an example has many answers
+    double mcnemar = 1.0;           ///< p of the exact test; NaN where an example has many answers
+    std::vector<PairChange> pairs;  ///< all of them first; empty: no minimal pairs
     /// A right and B wrong first, then the other way round, then the rest, by divergence.
     std::vector<Difference> differences;
 

@@ -293,8 +293,47 @@ void claimGrafts(Duel& duel) {
     }
 }
 
+namespace {
+
+/// Fewer pairs of a phenomenon say nothing (claims: at least 50).
+constexpr std::int64_t kFewestPairs = 50;
+
+/// Which of the two prefers the good sentences, and in which phenomena, corrected over all of them.
+void addPairs(const Duel& duel, std::vector<std::string>& sentences) {
+    if (duel.pairs.empty() || duel.pairs.front().pairs < kFewestPairs) return;
+    const auto percent = [](double value) { return numberText("%.1f", 100.0 * value); };
+    const auto points = [&](const PairedChange& change) {
+        return numberText("%+.1f", 100.0 * change.change) + " points [" + percent(change.low) +
+               ", " + percent(change.high) + "]";
+    };
+    const auto& all = duel.pairs.front();
+    auto text = "Of " + groupedNumber(all.pairs) + " minimal pairs A finds " +
+                percent(all.accuracy.base) + " % right and B " + percent(all.accuracy.edited) +
+                " %: " + points(all.accuracy) + ", McNemar's exact p is " + pText(all.mcnemar);
+    const auto differs = [](const Duel::PairChange& one) {
+        return one.accuracy.low > 0.0 || one.accuracy.high < 0.0;
+    };
+    if (!differs(all) || all.mcnemar >= 0.05) text += "; these pairs do not tell them apart";
+    std::vector<double> p;
+    for (std::size_t k = 1; k < duel.pairs.size(); ++k)
+        p.push_back(duel.pairs[k].pairs < kFewestPairs ? std::numeric_limits<double>::quiet_NaN()
+                                                       : duel.pairs[k].mcnemar);
+    const auto apart = holm(p, 0.05);
+    std::string named;
+    for (std::size_t k = 0; k < apart.size(); ++k)
+        if (const auto& one = duel.pairs[k + 1]; apart[k] && differs(one))
+            named += (named.empty() ? "" : "; ") + one.phenomenon + " " + points(one.accuracy);
+    sentences.push_back(text + ".");
+    if (!named.empty())
+        sentences.push_back("From A to B the pair accuracy changes, corrected over " +
+                            std::to_string(p.size()) + " phenomena, in " + named + ".");
+}
+
+}  // namespace
+
 std::vector<std::string> duelSentences(const Duel& duel) {
     std::vector<std::string> sentences;
+    addPairs(duel, sentences);
     if (duel.same) sentences.emplace_back("A and B have the same weights and edits.");
     if (!duel.whyNot.empty()) sentences.push_back(duel.whyNot + " Maps are not compared.");
     if (!enoughToSay(duel.examples, duel.text)) {
@@ -323,7 +362,7 @@ const Analysis& duelAnalysis() {
             "minute, large ones many.";
         a.doing = "Comparing the two";
         a.input = AnalysisInput::Data;
-        a.twoModels = a.onDemand = a.continues = true;
+        a.twoModels = a.onDemand = a.continues = a.readsPairs = true;
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.adds = [](const OptionValues& known, const OptionValues& next) {
             const auto part = next.find("part");

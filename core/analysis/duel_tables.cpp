@@ -204,6 +204,35 @@ const ColumnTable<PairedChange>& changeColumns() {
     return all;
 }
 
+const ColumnTable<Duel::PairChange>& pairColumns() {
+    using R = Duel::PairChange;
+    const NumberFormat percent{1, true}, points{1, true, true}, nats{2, false, true};
+    const auto number = [](const char* key, Shown shown, auto ref) {
+        return found<R>(ColumnKind::Number, key, ref, std::move(shown));
+    };
+    static const ColumnTable<R> all = {
+        columns::text(&R::phenomenon, "phenomenon", {"Phenomenon"}),
+        columns::integer(&R::pairs, "pairs", {"Pairs"}),
+        number("a", {"A", percent, "Pair accuracy"},
+               [](R& r) -> double& { return r.accuracy.base; }),
+        number("b", {"B", percent, "Pair accuracy"},
+               [](R& r) -> double& { return r.accuracy.edited; }),
+        number("change", {"Change", points, "From A to B", "low", "high"},
+               [](R& r) -> double& { return r.accuracy.change; }),
+        number("low", {{}, points}, [](R& r) -> double& { return r.accuracy.low; }),
+        number("high", {{}, points}, [](R& r) -> double& { return r.accuracy.high; }),
+        columns::integer(&R::onlyA, "a_alone", {"A alone", {}, "Pairs that only A finds right"}),
+        columns::integer(&R::onlyB, "b_alone", {"B alone", {}, "Pairs that only B finds right"}),
+        columns::number(&R::mcnemar, "mcnemar_p", {"p", {3}, "McNemar's exact test"}),
+        number("difference_a", {{}, nats}, [](R& r) -> double& { return r.difference.base; }),
+        number("difference_b", {{}, nats}, [](R& r) -> double& { return r.difference.edited; }),
+        number("difference_change", {{}, nats},
+               [](R& r) -> double& { return r.difference.change; }),
+        number("difference_low", {{}, nats}, [](R& r) -> double& { return r.difference.low; }),
+        number("difference_high", {{}, nats}, [](R& r) -> double& { return r.difference.high; })};
+    return all;
+}
+
 const ColumnTable<Duel>& duelFacts() {
     using R = Duel;
     const auto side = [](const char* key, const char* title, Duel::Side R::*one,
@@ -299,6 +328,9 @@ Answer answerOf(const Duel& duel) {
     answer.tables.push_back(numbersTable("untrained_streams", duel.untrainedCkas));
     answer.tables.push_back(textsTable("streams_of_a", "name", duel.a.streams));
     answer.tables.push_back(textsTable("streams_of_b", "name", duel.b.streams));
+    if (!duel.pairs.empty())
+        answer.tables.push_back(
+            tableOf("pairs", "Minimal pairs, from A to B", pairColumns(), duel.pairs));
     answer.complete = duel.complete;
     return answer;
 }
@@ -333,6 +365,7 @@ Duel duelOf(const Answer& answer) {
     if (duel.untrainedCkas.size() % std::max<std::size_t>(1, duel.cka.size()) != 0)
         throw Error("the untrained streams of a duel do not have its layers");
     duel.sentences = answer.table("says").texts("text");
+    if (const auto* pairs = answer.find("pairs")) duel.pairs = rowsOf(pairColumns(), *pairs);
     return duel;
 }
 

@@ -26,18 +26,6 @@ void listTokens(const SentenceBatches& batches, std::size_t sentence, int pair, 
     }
 }
 
-/// The scores of all sentences.
-std::vector<double> scoresOf(const SentenceBatches& batches, EditedModel& model, bool mean,
-                             std::vector<std::vector<double>>* each,
-                             const std::function<void(double)>& report) {
-    std::vector<double> scores(batches.tokens().sentences.size());
-    for (std::size_t p = 0; p < batches.parts(); ++p) {
-        batches.score(model, batches.part(p), mean, scores, each);
-        report(static_cast<double>(p + 1) / static_cast<double>(batches.parts()));
-    }
-    return scores;
-}
-
 std::vector<PairResults::Step> stepsOf(const AnalysisSubject& subject,
                                        const SentenceBatches& batches, bool mean,
                                        const std::function<void(double)>& report) {
@@ -49,7 +37,7 @@ std::vector<PairResults::Step> stepsOf(const AnalysisSubject& subject,
         OpenedModel opened(subject.run, std::to_string(kept[k].step), subject.device);
         if (subject.leaveOutTrainingEdits) opened.leaveOutTrainingEdits();
         const auto model = opened.edited(batches.interventions());
-        const auto scores = scoresOf(batches, *model, mean, nullptr, [&](double done) {
+        const auto scores = batches.scoreAll(*model, mean, [&](double done) {
             report((static_cast<double>(k) + done) / static_cast<double>(kept.size()));
         });
         const auto [all, phenomena] = pairAccuracies(batches, scores);
@@ -73,7 +61,7 @@ PairResults runPairs(AnalysisSubject& subject, const PairOptions& options,
             throw Cancelled();
     };
     std::vector<std::vector<double>> each(tokens.sentences.size());
-    const auto scores = scoresOf(batches, *model, mean, &each, report);
+    const auto scores = batches.scoreAll(*model, mean, report, &each);
     PairResults results;
     results.score = options.score, results.beginning = batches.beginning();
     results.leftOut = tokens.tooLong, results.firstLeftOut = tokens.firstTooLong;

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "data/dataset.h"
 #include "types/answer.h"
 
 namespace relascope {
@@ -64,6 +66,15 @@ struct PairOptions {
 }  // namespace relascope
 
 namespace relascope::core {
+
+class OpenedModel;
+
+/// The good sentences as a text for this model, one behind another. Throws as asPairs() and
+/// tokenizePairs() (data/minimal_pairs.h, evaluate/pair_scores.h).
+DatasetPtr textOfPairs(OpenedModel& model, const DatasetPtr& pairs);
+/// The good sentence of a pair, numbered from 0, and its first wrong one, as inputs of this model.
+std::pair<ProbeSample, ProbeSample> samplesOfPair(const OpenedModel& model, const DatasetPtr& pairs,
+                                                  std::int64_t number);
 
 /// The results as an answer with the tables "phenomena", "pairs" and "tokens".
 Answer answerOf(const PairResults& results);

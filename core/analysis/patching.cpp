@@ -97,7 +97,7 @@ public:
             const torch::NoGradGuard noGrad;
             m_points = pointsOf(m_model, m_corrupted);
             const auto a = forward(true), b = forward(false);
-            m_metric = AnswerMetric::parse(m_how.metric, a, b);
+            m_metric = AnswerMetric::parse(m_how.metric, a, b, &m_clean, &m_corrupted);
             m_result.clean = m_metric.of(a).item<double>();
             m_result.corrupted = m_metric.of(b).item<double>();
         }
@@ -336,6 +336,12 @@ private:
 }  // namespace
 
 torch::Tensor AnswerMetric::of(const torch::Tensor& scores) const {
+    if (kind == Kind::Following) {
+        const auto count = tokens.size(0) - position;
+        const auto chances =
+            torch::log_softmax(scores[0].narrow(0, position - 1, count).to(torch::kDouble), -1);
+        return chances.gather(1, tokens.narrow(0, position, count).unsqueeze(1)).sum();
+    }
     const auto row =
         (scores.dim() == 3 ? scores.select(1, position) : scores)[0].to(torch::kDouble);
     if (row.size(0) == 1) return kind == Kind::Probability ? torch::sigmoid(row)[0] : row[0];
@@ -345,6 +351,13 @@ torch::Tensor AnswerMetric::of(const torch::Tensor& scores) const {
 
 std::string AnswerMetric::text(const std::function<std::string(std::int64_t)>& name) const {
     const auto of = [&](std::int64_t id) { return name ? name(id) : std::to_string(id); };
+    if (kind == Kind::Following) {
+        constexpr std::int64_t most = 12;
+        std::string text = "log-probability of";
+        for (auto at = position; at < std::min(tokens.size(0), position + most); ++at)
+            text += " " + of(tokens[at].item<std::int64_t>());
+        return text + (tokens.size(0) > position + most ? " ..." : "");
+    }
     std::string text = (kind == Kind::Probability ? "probability of " : "logit of ") + of(answer);
     if (kind == Kind::LogitDifference) text += " - logit of " + of(other);
     if (position != -1) text += " at position " + std::to_string(position);
@@ -352,8 +365,25 @@ std::string AnswerMetric::text(const std::function<std::string(std::int64_t)>& n
 }
 
 AnswerMetric AnswerMetric::parse(const std::string& text, const torch::Tensor& clean,
-                                 const torch::Tensor& corrupted) {
+                                 const torch::Tensor& corrupted, const ModelInput* a,
+                                 const ModelInput* b) {
     AnswerMetric metric;
+    if (text == "following") {
+        const bool ids = a && b && a->x.dim() == 2 && clean.dim() == 3 &&
+                         clean.size(1) == a->x.size(1) && a->x.sizes() == b->x.sizes() &&
+                         !a->target.defined();
+        if (!ids) throw OptionError("metric", "following is for two texts of one length");
+        metric.kind = Kind::Following;
+        metric.tokens = a->x[0];
+        const auto differs = a->x.ne(b->x)[0].nonzero();
+        metric.position =
+            differs.numel() == 0 ? 0 : differs[differs.size(0) - 1].item<std::int64_t>() + 1;
+        if (metric.position < 1 || metric.position >= a->x.size(1))
+            throw OptionError("metric",
+                              "nothing that A and B share follows where they differ; give --metric "
+                              "with the answers that they are about, as logit-difference:A,B");
+        return metric;
+    }
     const auto refuse = [&](const std::string& why) {
         throw OptionError("metric", "'" + text + "' " + why +
                                         "; give auto, logit:A, probability:A or "

@@ -17,19 +17,23 @@ namespace relascope::core {
 
 /// A number of one input's scores, at one position of those that have several.
 struct AnswerMetric {
-    enum class Kind { Logit, LogitDifference, Probability };
+    /// Following: the log-probability (nats) of the tokens behind the last difference of A and B.
+    enum class Kind { Logit, LogitDifference, Probability, Following };
     Kind kind = Kind::LogitDifference;
     std::int64_t answer = -1, other = -1;
-    std::int64_t position = -1;  ///< negative: from the end
+    std::int64_t position = -1;  ///< negative: from the end; of Following the first of its tokens
+    torch::Tensor tokens = {};   ///< of Following: [n], the ids of A
 
     /// The metric of scores [1, classes] or [1, n, classes], a 0-dimensional tensor.
     torch::Tensor of(const torch::Tensor& scores) const;
     /// The metric in words, with the names of answers: "logit of occurs - logit of absent".
     std::string text(const std::function<std::string(std::int64_t)>& name = {}) const;
     /// Parses "logit:3", "probability:3", "logit-difference:3,5", with "@P" for a position; "auto"
-    /// is the difference between the answers to A and to B. Throws OptionError("--metric", ...).
+    /// is the difference between the answers to A and to B; "following" needs the two inputs.
+    /// Throws OptionError("metric", ...).
     static AnswerMetric parse(const std::string& text, const torch::Tensor& clean,
-                              const torch::Tensor& corrupted);
+                              const torch::Tensor& corrupted, const ModelInput* a = nullptr,
+                              const ModelInput* b = nullptr);
 };
 
 /// Reads points from which gradients begin where an edit has put numbers, or where no parameter

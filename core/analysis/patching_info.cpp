@@ -40,7 +40,8 @@ const FieldTable<PatchOptions>& patchingFields() {
         FieldTable<O> all = {
             fields::text(&O::metric, "metric", "Metric",
                          "auto (the answers to A and to B), logit:A, probability:A or "
-                         "logit-difference:A,B with ids of answers; @P for a position"),
+                         "logit-difference:A,B with ids of answers, @P for a position; following: "
+                         "of texts, what they share behind their difference"),
             fields::texts(&O::over, "over", "Over",
                           "which parts are patched; cells:LAYER:RELATION: each cell of a relation",
                           {"resid", "attn", "mlp", "heads", "relations", "cells"}),
@@ -120,7 +121,7 @@ const Analysis& patchingAnalysis() {
             "carry what makes the two answers differ. Most models take seconds.";
         a.doing = "Patching A into B";
         a.input = AnalysisInput::Pair;
-        a.onDemand = true;
+        a.onDemand = a.readsPairs = true;
         return answering(a, patchingFields(), OfferedIn::Row);
     }();
     return analysis;

@@ -34,6 +34,7 @@ struct AnalysisSubject {
     std::optional<ProbeSample> second = {};  ///< of a pair: the corrupted input
     std::vector<std::string> classNames = {};
     DatasetPtr data = {};    ///< the split to measure on
+    DatasetPtr pairs = {};   ///< Analysis::readsPairs: their good sentences are `data`; or null
     std::string where = {};  ///< the options of a command that name it: "--split validation"
     Interventions interventions = {};
     /// Whether edits that the weights were trained with are left out of each kept step.

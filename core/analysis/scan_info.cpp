@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/claims.h"
+#include "analysis/phenomena.h"
 #include "analysis/scan.h"
 #include "answers/scan_answer.h"
 #include "types/metric.h"
@@ -111,6 +112,7 @@ const Analysis& scanAnalysis() {
         a.doing = "Scanning";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = a.kept = true;
+        a.onPairs = phenomenaAnalysis;
         a.timeText = [](const OptionValues& values) {
             return "about " +
                    roughDuration(static_cast<double>(structOf(scanFields(), values).seconds));

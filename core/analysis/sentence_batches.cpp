@@ -8,6 +8,7 @@
 
 #include "analysis/open_model.h"
 #include "data/continue_text.h"
+#include "data/text_tokens.h"
 #include "evaluate/example_scores.h"
 #include "types/error.h"
 
@@ -98,6 +99,39 @@ void SentenceBatches::score(EditedModel& model, const Part& part, bool mean,
         scores[sentence] = sentenceScore(m_tokens.sentences[sentence], own, mean);
         if (tokens) (*tokens)[sentence] = std::move(own);
     }
+}
+
+std::vector<double> SentenceBatches::scoreAll(EditedModel& model, bool mean,
+                                              const std::function<void(double)>& report,
+                                              std::vector<std::vector<double>>* tokens) const {
+    std::vector<double> scores(m_tokens.sentences.size());
+    for (std::size_t p = 0; p < parts(); ++p) {
+        score(model, part(p), mean, scores, tokens);
+        report(static_cast<double>(p + 1) / static_cast<double>(parts()));
+    }
+    return scores;
+}
+
+DatasetPtr textOfPairs(OpenedModel& model, const DatasetPtr& pairs) {
+    AnalysisSubject subject;
+    subject.model = &model, subject.data = pairs;
+    const SentenceBatches batches(subject, 0);
+    return goodText(batches.tokens(), model.tokenizer());
+}
+
+std::pair<ProbeSample, ProbeSample> samplesOfPair(const OpenedModel& model, const DatasetPtr& pairs,
+                                                  std::int64_t number) {
+    const auto tokenizer = model.tokenizer();
+    requireTokenizer(tokenizer, model.options());
+    const auto tokens =
+        tokenizePairs(*asPairs(pairs), {number}, *tokenizer, model.options().tokens());
+    const auto sample = [&](std::size_t sentence, const char* name) {
+        const auto& ids = tokens.sentences[sentence].ids;
+        return tokenSample(tokenizer.get(), ids,
+                           name + (" sentence of pair " + std::to_string(number + 1)));
+    };
+    const auto& pair = tokens.pairs.front();
+    return {sample(pair.good, "good"), sample(pair.bad.front(), "wrong")};
 }
 
 std::pair<PairAccuracy, std::vector<PairAccuracy>> pairAccuracies(

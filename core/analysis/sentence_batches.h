@@ -47,6 +47,11 @@ public:
     void score(EditedModel& model, const Part& part, bool mean, std::vector<double>& scores,
                std::vector<std::vector<double>>* tokens = nullptr, Hooks* above = nullptr) const;
 
+    /// The scores of all sentences. `report` gets the fraction that is done, and may throw.
+    std::vector<double> scoreAll(EditedModel& model, bool mean,
+                                 const std::function<void(double)>& report,
+                                 std::vector<std::vector<double>>* tokens = nullptr) const;
+
 private:
     AnalysisSubject& m_subject;
     PairDatasetPtr m_data;

@@ -394,6 +394,11 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                     "seconds and at least every five minutes.",
                     0, 100000000),
             [](const O&) { return "epoch"; })),
+        advanced(
+            integer(&O::health_every, "health_every", "Measure layers every",
+                    "Steps between measurements of the largest relation and attention score, "
+                    "the attention entropy and the gradient norm of each layer; 0 means never.",
+                    0, 100000000)),
         advanced(integer(&O::keep_mib, "keep_mib", "Weights kept, MiB",
                          "Disk space for weights kept along training, more of them at its start, "
                          "so that any input can be run through the model as it was; 0 means none.",

@@ -34,6 +34,14 @@ int layerOfModule(const std::vector<LayerPlace>& places, const std::string& modu
     return best;
 }
 
+// Relational heads mix relations, or symbols weighted by relations; the others mix features.
+bool isRelational(const std::string& module, const LayerPlace& place) {
+    for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
+        if (module.ends_with(tail)) return true;
+    return module == "relation" || module == "regression" ||
+           (place.relational && !module.ends_with("self_attn"));
+}
+
 int layerOfSymbols(const std::vector<LayerPlace>& places, const ModelOptions& o,
                    const std::string& module, int retrieval) {
     if (o.info().symbolLayer)

@@ -14,6 +14,10 @@ namespace relascope::core {
 /// The index into `places` that a module belongs to, -1 for none.
 int layerOfModule(const std::vector<LayerPlace>& places, const std::string& module);
 
+/// Whether a module of that layer mixes relations, or symbols weighted by relations, rather than
+/// features.
+bool isRelational(const std::string& module, const LayerPlace& place);
+
 /// The index into `places` of symbol retrieval number `retrieval` (as recorded by `module`).
 int layerOfSymbols(const std::vector<LayerPlace>& places, const ModelOptions& options,
                    const std::string& module, int retrieval);

@@ -8,14 +8,6 @@
 namespace relascope::core {
 namespace {
 
-// Relational heads mix relations, or symbols weighted by relations; the others mix features.
-bool isRelational(const std::string& module, const LayerPlace& place) {
-    for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
-        if (module.ends_with(tail)) return true;
-    return module == "relation" || module == "regression" ||
-           (place.relational && !module.ends_with("self_attn"));
-}
-
 std::vector<float> floatsOf(const torch::Tensor& tensor) {
     const auto values = tensor.detach().to(torch::kCPU, torch::kFloat).contiguous();
     const float* begin = values.const_data_ptr<float>();

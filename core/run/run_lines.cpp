@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,17 +61,16 @@ std::optional<MetricPoint> metricFromLine(const std::string& line) {
     return p;
 }
 
+// In the order of Note::Level.
+constexpr std::array<std::string_view, 6> kNoteLevels = {"info",       "warning", "edit",
+                                                         "checkpoint", "sample",  "jump"};
+
 std::string noteToLine(const Note& note) {
-    const char* level = note.level == Note::Level::Warning      ? "warning"
-                        : note.level == Note::Level::Edit       ? "edit"
-                        : note.level == Note::Level::Checkpoint ? "checkpoint"
-                        : note.level == Note::Level::Sample     ? "sample"
-                                                                : "info";
     Json json = {{"step", note.step},
                  {"time", std::chrono::duration_cast<std::chrono::seconds>(
                               std::chrono::system_clock::now().time_since_epoch())
                               .count()},
-                 {"level", level},
+                 {"level", kNoteLevels.at(static_cast<std::size_t>(note.level))},
                  {"text", note.text}};
     if (note.edits) {
         json["kind"] = "edits";
@@ -156,11 +157,9 @@ std::vector<Note> readEvents(const std::string& path, LinesRead* read) {
         if (!json.is_object()) return;
         Note note;
         const auto level = get<std::string>(json, "level", "info");
-        note.level = level == "warning"      ? Note::Level::Warning
-                     : level == "edit"       ? Note::Level::Edit
-                     : level == "checkpoint" ? Note::Level::Checkpoint
-                     : level == "sample"     ? Note::Level::Sample
-                                             : Note::Level::Info;
+        const auto known = std::find(kNoteLevels.begin(), kNoteLevels.end(), level);
+        if (known != kNoteLevels.end())
+            note.level = static_cast<Note::Level>(known - kNoteLevels.begin());
         note.step = get<std::int64_t>(json, "step", 0);
         note.text = get<std::string>(json, "text", "");
         if (get<std::string>(json, "kind", "") == "edits") note.edits = editsOfLine(json);

@@ -59,7 +59,7 @@ MetricPoint RunMetrics::point(Split split, double loss, double accuracy) const {
     return point;
 }
 
-void RunMetrics::recordStep(double rate, double norm) {
+void RunMetrics::recordStep(double rate, double norm, bool measured) {
     auto& state = m_job.state;
     if (state.step % m_recordEvery != 0) return;
     const double count = static_cast<double>(state.windowExamples);
@@ -67,6 +67,10 @@ void RunMetrics::recordStep(double rate, double norm) {
     recorded.values.emplace_back("learning_rate", rate);
     recorded.values.emplace_back("grad_norm", norm);
     addTextValues(recorded);
+    if (measured && m_health.isDue(state.step)) {
+        const auto health = m_health.measure(norm);
+        recorded.values.insert(recorded.values.end(), health.begin(), health.end());
+    }
     state.lossSum = state.accuracySum = 0.0;
     state.windowExamples = 0;
     m_job.record(recorded);

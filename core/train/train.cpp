@@ -82,6 +82,8 @@ private:
     /// Enters the results of the steps that were started. Throws NonFinite.
     void takeResults();
     [[noreturn]] void throwNonFinite(const std::vector<Batch>& batches);
+    /// Marks a step at which a value of a layer jumped, and keeps its checkpoint and weights.
+    void keepJump();
     bool evaluationIsDue(std::int64_t step, bool epochEnds) const;
     bool captureIsDue(std::int64_t step) const;
     bool checkpointIsDue(std::int64_t step, bool epochEnds) const;
@@ -115,6 +117,7 @@ private:
     TrainStep m_step;
     WeightKeeper m_keeper;
     std::vector<Started> m_started;
+    int m_jumps = 0;  ///< marked since the process began
     Clock::time_point m_lastTaken = Clock::now();
     /// Whether the weights are those of state.step, and may be saved as such.
     bool m_weightsOfStep = true;
@@ -335,10 +338,23 @@ void Trainer::trainEpoch() {
         if (evaluationIsDue(m_job.state.step, epochEnds)) m_metrics.evaluate();
         if (captureIsDue(m_job.state.step)) m_metrics.capture();
         if (m_keeper.isDue(m_job.state.step)) m_keeper.keep();
+        keepJump();
         if (checkpointIsDue(m_job.state.step, epochEnds)) m_job.checkpoint();
         m_service.progress();
         if (m_job.state.step >= m_job.totalSteps || m_job.stoppedEarly || epochEnds) return;
     }
+}
+
+void Trainer::keepJump() {
+    constexpr int most = 5;  // checkpoints are large
+    if (!m_metrics.healthIsDue(m_job.state.step)) return;
+    auto jump = m_metrics.takeJump();
+    if (!m_job.broadcastBool(!jump.empty()) || m_jumps == most) return;
+    if (++m_jumps == most) jump += "; later jumps are not marked";
+    m_job.checkpoint();
+    m_job.keepThisCheckpoint(m_job.options);
+    m_keeper.keepMarked();
+    m_job.note(Note::Level::Jump, jump);
 }
 
 bool Trainer::evaluationIsDue(std::int64_t step, bool epochEnds) const {
@@ -367,7 +383,8 @@ bool Trainer::canRunAhead(bool epochEnds) const {
     return m_step.runsAhead() && !epochEnds && step < m_job.totalSteps &&
            static_cast<std::int64_t>(m_started.size()) < TrainStep::kMostAhead &&
            secondsSince(m_lastTaken) < shown && !evaluationIsDue(step, epochEnds) &&
-           !captureIsDue(step) && !m_keeper.isDue(step) && !checkpointIsDue(step, epochEnds);
+           !captureIsDue(step) && !m_keeper.isDue(step) && !m_metrics.healthIsDue(step) &&
+           !checkpointIsDue(step, epochEnds);
 }
 
 std::int64_t Trainer::startedBatches() const {
@@ -420,7 +437,7 @@ void Trainer::takeResults() {
         m_job.state.lossSum += found.loss * weight;
         m_job.state.accuracySum += found.accuracy * weight;
         try {
-            m_metrics.recordStep(rate, found.norm);
+            m_metrics.recordStep(rate, found.norm, i + 1 == results.size());
         } catch (const std::exception&) {
             unwritten = std::current_exception();
         }

@@ -34,7 +34,11 @@ enum class Metric {
     LargestError,
     Recovered,     ///< fraction of examples that are recovered almost exactly
     PairAccuracy,  ///< fraction of minimal pairs whose good sentence is the more likely one
-    Other          ///< not listed in kMetrics
+    GradientNorm,
+    LargestRelation,
+    LargestScore,
+    AttentionEntropy,
+    Other  ///< not listed in kMetrics
 };
 
 /// How a value is formatted.
@@ -55,13 +59,16 @@ struct MetricInfo {
     MetricFormat format = MetricFormat::General;
     double low = 0.0, high = 1.0;  ///< range of an axis without points
     int second = 100;              ///< the second plot of curves shows the lowest; 0: never
+    /// Measured in every layer, as "KEY/LAYER" with the layer's name, and under KEY the extreme of
+    /// all layers (of gradients the norm of all together).
+    bool byLayer = false;
 
     bool isFraction() const { return format == MetricFormat::Percent; }
     bool operator==(const MetricInfo&) const = default;
 };
 
 /// Every metric but Other, in the order of the enumeration.
-inline constexpr std::array<MetricInfo, 9> kMetrics = {{
+inline constexpr std::array<MetricInfo, 13> kMetrics = {{
     {Metric::Loss, "loss", "Loss", "loss", "", true, MetricFormat::Fixed, 0.0, 1.0, 0},
     {Metric::Accuracy, "accuracy", "Accuracy", "acc.", "%", false, MetricFormat::Percent, 0.4, 1.0,
      3},
@@ -79,6 +86,14 @@ inline constexpr std::array<MetricInfo, 9> kMetrics = {{
      MetricFormat::Percent, 0.4, 1.0, 5},
     {Metric::PairAccuracy, "pair_accuracy", "Pair accuracy", "pair acc.", "%", false,
      MetricFormat::Percent, 0.4, 1.0, 8},
+    {Metric::GradientNorm, "grad_norm", "Gradient norm", "grad. norm", "", true,
+     MetricFormat::General, 0.0, 1.0, 9, true},
+    {Metric::LargestRelation, "largest_relation", "Largest |r|", "max. |r|", "", true,
+     MetricFormat::General, 0.0, 1.0, 10, true},
+    {Metric::LargestScore, "largest_score", "Largest attention score", "max. score", "", true,
+     MetricFormat::General, 0.0, 1.0, 11, true},
+    {Metric::AttentionEntropy, "attention_entropy", "Attention entropy", "entropy", "nats", false,
+     MetricFormat::General, 0.0, 1.0, 12, true},
 }};
 
 constexpr bool metricsInOrder() {

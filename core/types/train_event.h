@@ -34,7 +34,8 @@ struct Progress {
 /// A line for events.jsonl and the log: live edits, warnings, checkpoints, and the text that a
 /// language model generates from its prompt.
 struct Note {
-    enum class Level { Info, Warning, Edit, Checkpoint, Sample };
+    /// Jump: a value of a layer became ten-fold, or a tenth (train/layer_health.h).
+    enum class Level { Info, Warning, Edit, Checkpoint, Sample, Jump };
     Level level = Level::Info;
     std::int64_t step = 0;
     std::string text;

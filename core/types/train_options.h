@@ -49,6 +49,7 @@ struct TrainOptions {
     std::int64_t capture_every = 0;     // steps; 0: at growing intervals
     std::int64_t capture_samples = 4;   // probe inputs captured during training
     std::int64_t checkpoint_every = 0;  // steps; 0: every epoch, at most once in ten seconds
+    std::int64_t health_every = 20;     // steps between the measurements of each layer; 0: none
     std::int64_t keep_mib = 256;        // disk budget of the weights kept along training; 0: none
     std::vector<std::int64_t> seeds = {0};
     std::int64_t decode_examples = 256;  // validation sequences for free-running decoding; 0 = none

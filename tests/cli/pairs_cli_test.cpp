@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Minimal pairs on the command line: data, eval --pairs, pair-accuracy, phenomena, ablate --pairs.
+// Minimal pairs on the command line: data, eval --pairs, pair-accuracy, phenomena, and the --pairs
+// of ablate, scan, duel and patch.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -83,6 +84,54 @@ TEST_F(PairsCli, PartsAreTakenOutByPhenomenaAndByAblate) {
     const auto refused = runCli("ablate" + options + " --cumulative");
     EXPECT_NE(refused.code, 0);
     EXPECT_NE(refused.err.find("--cumulative"), std::string::npos) << refused.err;
+}
+
+TEST_F(PairsCli, ScanAsksWhichPartsThePairsNeed) {
+    const auto words = " --json " + model() + " --pairs " + pairs();
+    EXPECT_EQ(json(runCli("scan" + words)), json(runCli("phenomena" + words)));
+    EXPECT_NE(runCli("scan --seconds 5" + words).err.find("--seconds"), std::string::npos);
+}
+
+TEST_F(PairsCli, DuelHasThePairAccuracyOfBoth) {
+    const std::string edit = "\"layer 1 attention zero\"";
+    const auto of = [&](const std::string& more) {
+        return json(runCli("eval --json " + model() + " --pairs " + pairs() + more));
+    };
+    const auto a = of(""), b = of(" --edit " + edit);
+    const auto file = *s_home / "duel.json";
+    const auto ran = runCli("duel " + model() + " --untrained 0 --graft attention --pairs " +
+                            pairs() + " --other-edit " + edit + " --out " + file);
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    std::ifstream in(file);
+    const auto duel = nlohmann::json::parse(in);
+    ASSERT_EQ(duel["pairs"].size(), 6u);
+    EXPECT_EQ(duel["pairs"][0]["phenomenon"], "all");
+    EXPECT_EQ(duel["pairs"][0]["a"], a["pair_accuracy"]);
+    EXPECT_EQ(duel["pairs"][0]["b"], b["pair_accuracy"]);
+    EXPECT_NEAR(duel["pairs"][0]["difference_b"].get<double>(), b["difference"].get<double>(),
+                1e-9);
+    for (const auto& sentence : duel["says"])
+        EXPECT_EQ(sentence.dump().find("minimal pairs"), std::string::npos) << "5 are too few";
+}
+
+TEST_F(PairsCli, PatchPutsTheGoodSentenceIntoTheWrongOne) {
+    const auto file = *s_home / "letters.jsonl";
+    std::ofstream(file) << R"({"sentence_good": "a b c d", "sentence_bad": "a c c d"})"
+                        << "\n"
+                        << R"({"sentence_good": "a b c", "sentence_bad": "a b b"})"
+                        << "\n";
+    const auto words = "patch --json " + model() + " --over resid --pairs " + file;
+    const auto answer = json(runCli(words));
+    EXPECT_EQ(answer["metric"].get<std::string>().rfind("log-probability of ", 0), 0u);
+    // The stream before the first layer, at the position of the difference, is all of it.
+    double most = 0.0;
+    for (const auto& cell : answer["cells"]) most = std::max(most, cell["exact"].get<double>());
+    EXPECT_NEAR(most, 1.0, 1e-5);
+    EXPECT_NE(runCli(words + " --pair 2").err.find("nothing that A and B share follows"),
+              std::string::npos);
+    EXPECT_NE(runCli(words + " --pair 3").err.find("--pair: 3 is behind the last of 2"),
+              std::string::npos);
+    EXPECT_NE(runCli("patch " + model()).err.find("--clean: is missing"), std::string::npos);
 }
 
 TEST_F(PairsCli, WhatCannotBeReadIsNamed) {

@@ -283,6 +283,47 @@ TEST(CurvePanel, CsvHasAPointALine) {
               "\"with, comma\",validation,10,1,5,0.5,\n");
 }
 
+// A train point with values of two layers, as a training measures them.
+MetricPoint layerPoint(std::int64_t step, double first, double second) {
+    auto of = point(step, 0.5, 0.5, Split::Train);
+    of.values.insert(of.values.end(), {{"grad_norm", 1.0},
+                                       {"largest_relation/encoder 1", first},
+                                       {"largest_relation/encoder 2", second},
+                                       {"largest_relation", std::max(first, second)}});
+    return of;
+}
+
+TEST(CurvePanel, LayersOfARunHaveALineEach) {
+    ShownPanel shown;
+    auto& panel = shown.panel;
+    panel.appendPoints("a", {layerPoint(20, 1.0, 2.0), point(30, 0.4, 0.5, Split::Train),
+                             layerPoint(40, 3.0, 8.0)});
+    panel.flush();
+    EXPECT_EQ(panel.accuracyPlot()->metric(), CurveMetric::Accuracy) << "it says most";
+    auto* menu = panel.controls()->secondMetricMenu();
+    QStringList names;
+    for (auto* action : menu->actions()) names << action->text();
+    EXPECT_EQ(names, QStringList({"Accuracy", "Gradient norm", "Largest |r|"}));
+    menu->actions().back()->trigger();
+    panel.flush();
+    EXPECT_EQ(panel.accuracyPlot()->metric(), CurveMetric::LargestRelation);
+    EXPECT_EQ(panel.accuracyPlot()->legendTexts(),
+              QStringList({"1 3", "2 8", "training"}));
+    panel.setMarks("a", {{40.0, "largest |r| of encoder 2 rose from 2 to 8", false, true}});
+    panel.flush();
+    // Of several runs the largest of all layers.
+    panel.setRuns({{"a", "run a", "", 0, false}, {"b", "run b", "", 1, false}});
+    panel.appendPoints("b", {layerPoint(20, 5.0, 1.0), layerPoint(40, 6.0, 1.0)});
+    panel.flush();
+    EXPECT_EQ(panel.accuracyPlot()->legendTexts(),
+              QStringList({"a 8", "b 6", "training"}));
+    panel.clearPoints("a");
+    panel.appendPoints("a", {layerPoint(10, 1.0, 1.0)});
+    panel.flush();
+    EXPECT_EQ(panel.accuracyPlot()->legendTexts(),
+              QStringList({"a 1", "b \u2014", "training"}));
+}
+
 TEST(CurvePanel, SeedsOfAGroupAreOneCurve) {
     CurvePanel panel;
     panel.resize(900, 260);

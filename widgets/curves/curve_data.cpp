@@ -307,26 +307,70 @@ std::vector<CurveMetric> CurveModel::secondMetrics() const {
     std::sort(found.begin(), found.end(), [](CurveMetric a, CurveMetric b) {
         return metricInfo(a).second < metricInfo(b).second;
     });
-    if (found.empty()) found.push_back(CurveMetric::Accuracy);
+    // What tells how well a model does comes first, also before it was measured.
+    if (found.empty() || metricInfo(found.front()).byLayer)
+        found.insert(found.begin(), CurveMetric::Accuracy);
     return found;
 }
 
-std::vector<Curve> CurveModel::curves() const {
+void CurveRunData::append(const MetricPoint& point) {
+    if (point.split == Split::Validation) return validation.append(point);
+    if (point.split != Split::Train) return;
+    training.append(point);
+    const auto slashOf = [](const std::string& key) { return key.find('/'); };
+    if (std::none_of(point.values.begin(), point.values.end(),
+                     [&](const auto& value) { return slashOf(value.first) != std::string::npos; }))
+        return;
+    MetricPoint empty = point;
+    empty.values = {{tokensName, point.value(tokensName)}};
+    std::map<QString, MetricPoint> found;
+    for (const auto& [key, value] : point.values) {
+        const auto slash = slashOf(key);
+        const std::string metric = key.substr(0, slash);
+        if (!metricInfo(metric).byLayer) continue;
+        const QString layer =
+            slash == std::string::npos ? QString() : QString::fromStdString(key.substr(slash + 1));
+        if (layers.empty()) layers.emplace_back();  // of all layers
+        if (std::none_of(layers.begin(), layers.end(),
+                         [&](const CurveRunData& of) { return of.run.name == layer; })) {
+            layers.emplace_back();
+            layers.back().run.name = layer;
+        }
+        found.try_emplace(layer, empty).first->second.values.emplace_back(metric, value);
+    }
+    for (auto& layer : layers)
+        if (const auto at = found.find(layer.run.name); at != found.end())
+            layer.training.append(at->second);
+}
+
+void CurveRunData::clearPoints() {
+    training.clear();
+    validation.clear();
+    layers.clear();
+}
+
+std::vector<Curve> CurveModel::curves(CurveMetric metric) const {
     std::vector<Curve> all;
+    const bool byLayer = metricInfo(metric).byLayer;
+    if (byLayer && order.size() == 1)
+        for (const auto& layer : runs.at(order.front().id).layers)
+            if (!layer.run.name.isEmpty() && layer.training.has(metric))
+                all.push_back({layer.run.name, static_cast<int>(all.size()), false, {&layer}});
+    if (!all.empty()) return all;
     std::map<QString, std::size_t> groups;
     for (const CurveRun& run : order) {
         const CurveRunData* data = &runs.at(run.id);
+        if (byLayer && !data->layers.empty()) data = &data->layers.front();
         const auto known = run.group.isEmpty() ? groups.end() : groups.find(run.group);
         if (known != groups.end()) {
             all[known->second].members.push_back(data);
             all[known->second].highlighted |= run.highlighted;
+            all[known->second].name = run.group;
             continue;
         }
         if (!run.group.isEmpty()) groups[run.group] = all.size();
         all.push_back({run.name, run.colorIndex, run.highlighted, {data}});
     }
-    for (Curve& curve : all)
-        if (curve.members.size() > 1) curve.name = curve.members.front()->run.group;
     return all;
 }
 

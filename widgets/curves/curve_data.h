@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <list>
 #include <map>
 #include <optional>
 #include <utility>
@@ -73,11 +74,11 @@ struct CurveRun {
     bool operator==(const CurveRun&) const = default;
 };
 
-/// A change of the run that the reader must see: a live edit or an intervention.
+/// What the reader of a run must see: a live edit, an intervention, a jump in a layer.
 struct CurveMark {
     double step = 0.0;
     QString text;        ///< "lr 1e-3 → 5e-4"
-    bool filled = true;  ///< training itself was changed; hollow: the inspector only
+    bool filled = true;  ///< training itself was changed
     bool kept = false;   ///< the checkpoint before it is there: a branch can start from it
     bool operator==(const CurveMark&) const = default;
 };
@@ -211,6 +212,13 @@ struct CurveRunData {
     CurveRun run;
     CurveSeries training, validation;
     std::vector<CurveMark> marks;
+    /// The points that have values of layers (MetricInfo::byLayer), as training: what holds for all
+    /// of them, then each layer by its name. A list, so that curves can point at its members.
+    std::list<CurveRunData> layers;
+
+    /// Adds a point to its split.
+    void append(const MetricPoint& point);
+    void clearPoints();
     const CurveSeries& split(bool validationSplit) const {
         return validationSplit ? validation : training;
     }
@@ -243,7 +251,9 @@ struct CurveModel : CurveOptions {
     std::optional<double> end;     ///< of an axis without points, a step
     unsigned version = 0;          ///< anything but appended points changed
 
-    std::vector<Curve> curves() const;
+    /// A metric that is measured in layers has a curve for each layer of a single run, and one of
+    /// all layers for each of several.
+    std::vector<Curve> curves(CurveMetric metric = CurveMetric::Loss) const;
     double usedBeta() const { return smooth ? beta : -1.0; }
     /// The run used to convert between steps, epochs and seconds.
     const CurveRunData* leader() const;

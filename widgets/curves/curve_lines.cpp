@@ -70,7 +70,7 @@ void CurveLines::style(std::size_t i) {
 void CurveLines::rebuild() {
     m_plot.clearGraphs();
     m_sets.clear();
-    m_curves = m_model.curves();
+    m_curves = m_model.curves(metric);
     for (const Curve& curve : m_curves) {
         Set set{};
         set.law = m_plot.addGraph();  // first, so behind

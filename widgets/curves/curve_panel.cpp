@@ -286,18 +286,16 @@ void CurvePanel::setRuns(std::vector<CurveRun> runs) {
 void CurvePanel::appendPoints(const QString& id, const std::vector<MetricPoint>& points) {
     const auto found = m_model->runs.find(id);
     if (found == m_model->runs.end() || points.empty()) return;
-    for (const MetricPoint& point : points) {
-        if (point.split == Split::Train) found->second.training.append(point);
-        if (point.split == Split::Validation) found->second.validation.append(point);
-    }
+    const auto layers = found->second.layers.size();
+    for (const MetricPoint& point : points) found->second.append(point);
+    if (found->second.layers.size() != layers) changed();
     if (!m_timer->isActive()) m_timer->start();
 }
 
 void CurvePanel::clearPoints(const QString& id) {
     const auto found = m_model->runs.find(id);
     if (found == m_model->runs.end()) return;
-    found->second.training.clear();
-    found->second.validation.clear();
+    found->second.clearPoints();
     changed();
 }
 

@@ -53,9 +53,8 @@ struct CurvePlot::Parts {
     }
 
     void setTicks() {
-        yTicker.reset(new CurveTicker(metricInfo(lines.metric).lowerIsBetter
-                                          ? CurveTicker::Format::Plain
-                                          : CurveTicker::Format::Percent));
+        yTicker.reset(new CurveTicker(isFraction(lines.metric) ? CurveTicker::Format::Percent
+                                                               : CurveTicker::Format::Plain));
         plot->yAxis->setTicker(yTicker);
         countTicks();
         marks->upward = metricInfo(lines.metric).lowerIsBetter;
@@ -104,10 +103,10 @@ struct CurvePlot::Parts {
                                  metricValueText(lines.metric, value)
                            : QString()});
             }
-            for (const auto* member : curve.members)
-                for (const CurveMark& mark : member->marks)
-                    marks->marks.push_back({model.keyOfStep(mark.step), mark.text, mark.filled});
         }
+        for (const CurveRun& run : model.order)
+            for (const CurveMark& mark : model.runs.at(run.id).marks)
+                marks->marks.push_back({model.keyOfStep(mark.step), mark.text, mark.filled});
         if (lines.metric == CurveMetric::Accuracy && model.showPublished)
             for (const PublishedValue& p : model.published)
                 marks->published.push_back({0, p.accuracy,
@@ -226,12 +225,12 @@ struct CurvePlot::Parts {
     std::vector<std::pair<const CurveRunData*, const CurveMark*>> marksAt(const QPoint& at) const {
         std::vector<std::pair<const CurveRunData*, const CurveMark*>> found;
         if (at.y() > plot->axisRect()->bottom()) return found;
-        for (const Curve& curve : lines.curves())
-            for (const auto* member : curve.members)
-                for (const CurveMark& mark : member->marks)
-                    if (std::abs(plot->xAxis->coordToPixel(model.keyOfStep(mark.step)) - at.x()) <=
-                        6.0)
-                        found.emplace_back(member, &mark);
+        for (const CurveRun& run : model.order) {
+            const auto& data = model.runs.at(run.id);
+            for (const CurveMark& mark : data.marks)
+                if (std::abs(plot->xAxis->coordToPixel(model.keyOfStep(mark.step)) - at.x()) <= 6.0)
+                    found.emplace_back(&data, &mark);
+        }
         return found;
     }
 
