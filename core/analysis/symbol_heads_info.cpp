@@ -38,7 +38,7 @@ const FieldTable<SymbolHeadOptions>& symbolHeadFields() {
                          "what ends a sequence, \\n for a line end; auto: a line end, or what the "
                          "tokenizer has"),
             fields::integer(&O::permutations, "permutations", "Permutations",
-                            "random signs of the draws for the test", 100, 1e5),
+                            "random signs of the draws for the test", 1, 1e5),
             fields::integer(&O::seed, "seed", "Seed", "draws the tokens and the signs", 0, 1e9)};
         all[2].spec.choiceTitles = {"Third items", "Last position"};
         all[2].spec.choiceHelp = {"The third items of the examples, where a rule can be read",

@@ -288,7 +288,8 @@ private:
             edit.op = EditOp::Set;
             edit.selection[axis].places = {place};
             const auto flat = values.flatten().to(torch::kDouble).contiguous();
-            edit.values.shape = {flat.size(0)};
+            // A part of one number has no shape.
+            if (edit.selection.size() + 1 < point.axes.size()) edit.values.shape = {flat.size(0)};
             edit.values.numbers = std::vector<double>(flat.const_data_ptr<double>(),
                                                       flat.const_data_ptr<double>() + flat.size(0));
             edits.push_back(std::move(edit));
