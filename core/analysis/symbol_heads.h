@@ -90,8 +90,8 @@ namespace relascope::core {
 /// the model does not follow both rules, nothing is said.
 void findSymbolHeads(SymbolHeads& found, std::int64_t seed);
 
-/// The result as an answer: "parts" (a column for each place and kind of pairs: the share of the
-/// way), "findings", "rules" (the prompts of each rule) and "effects" with everything.
+/// The result as an answer: "parts" (a column for each place and kind of pairs: the score),
+/// "findings", "rules" (the prompts of each rule) and "effects" with everything.
 Answer answerOf(const SymbolHeads& found);
 /// The analysis "symbol-heads".
 const Analysis& symbolHeadsAnalysis();

@@ -281,14 +281,16 @@ Answer answerOf(const SymbolHeads& found) {
                 ColumnKind::Number, kDiffers[d] + "_" + kPlaces[w],
                 {std::string(differs == Differs::Rule ? "Other rule, " : "Other token, ") +
                      (place == Place::Last ? "last" : "third items"),
-                 NumberFormat{1, true, true, true},
+                 NumberFormat{2, false, true, true},
                  std::string("What the part's value ") +
                      (differs == Differs::Rule
                           ? "from a context of the other rule with the same answer "
                           : "from a context of the same rule with the other answer ") +
-                     placeWords(place) + " moves the answer, in percent of the way"},
+                     placeWords(place) +
+                     " adds to the logit of the other item less that of the rule's, "
+                     "nats"},
                 [&found, place, differs](int k) {
-                    return effectOf(found, k, place, differs)->share;
+                    return effectOf(found, k, place, differs)->all.change;
                 }));
         }
     parts.push_back(derived<int>(ColumnKind::Text, "carries", {"Carries"}, [&](int k) {

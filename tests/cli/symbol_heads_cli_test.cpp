@@ -39,7 +39,7 @@ TEST(SymbolHeadsCli, PromptsAreWrittenAsPairsAndAsText) {
     ASSERT_EQ(ran.code, 0) << ran.err;
     const auto lines = contentOf(text);
     EXPECT_EQ(std::count(lines.begin(), lines.end(), '^'), 100 * 22);
-    for (const std::string wrong :
+    for (const std::string& wrong :
          {"--tokenizer gpt2 --out " + (home / "rules.npz"), "--out " + pairs,
           "--tokenizer gpt5 --out " + pairs, "--tokenizer gpt2 --rule-tokens all --out " + pairs,
           "--tokenizer characters --rule-tokens words --out " + pairs})

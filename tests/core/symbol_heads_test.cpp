@@ -288,8 +288,9 @@ private:
             edit.op = EditOp::Set;
             edit.selection[axis].places = {place};
             const auto flat = values.flatten().to(torch::kDouble).contiguous();
-            // A part of one number has no shape.
-            if (edit.selection.size() + 1 < point.axes.size()) edit.values.shape = {flat.size(0)};
+            for (std::size_t d = 0; d < point.axes.size(); ++d)
+                if (point.axes[d] != "batch" && !edit.selection.contains(point.axes[d]))
+                    edit.values.shape.push_back(values.size(static_cast<std::int64_t>(d)));
             edit.values.numbers = std::vector<double>(flat.const_data_ptr<double>(),
                                                       flat.const_data_ptr<double>() + flat.size(0));
             edits.push_back(std::move(edit));
