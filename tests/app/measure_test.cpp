@@ -34,6 +34,7 @@
 #include "widgets/analysis/pairs_view.h"
 #include "widgets/analysis/patching_view.h"
 #include "widgets/analysis/phenomena_view.h"
+#include "widgets/analysis/tables_view.h"
 #include "widgets/export/export.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
@@ -443,8 +444,9 @@ TEST_F(MeasureWindowTest, SymbolHeadsReadPromptsOfTheirOwn) {
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
     ASSERT_TRUE(waitUntil([&] { return !tab->view()->isEmpty(); }, 60000))
         << tab->view()->sentence().toStdString();
-    EXPECT_EQ(tab->view()->answer().number("examples"), 2.0);
-    EXPECT_EQ(tab->view()->answer().table("parts").rows(), 8u);
+    const auto& answer = view<TablesView>("symbol-heads")->answer();
+    EXPECT_EQ(answer.number("examples"), 2.0);
+    EXPECT_EQ(answer.table("parts").rows(), 8u);
 }
 
 TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
