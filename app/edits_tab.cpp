@@ -235,6 +235,7 @@ void EditsTab::measure(const std::string& analysis) {
                 [this](MapKind kind, int layer, int index) {
                     editing().inspector().showMap(kind, layer, index);
                 });
+        connect(m_measure, &AnalysisWindow::textsRequested, this, &EditsTab::showTexts);
         // The Checkpoint page has no time cursor.
         connect(m_measure, &AnalysisWindow::stepRequested, this, [this](qint64 step) {
             if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
@@ -288,6 +289,28 @@ void EditsTab::showSecond(const QString& path) {
         return;
     }
     editing().edits().setSecond(input, file.fileName());
+}
+
+/// Shows the good sentence of a minimal pair, with the wrong one as the second input.
+void EditsTab::showTexts(const QString& text, const QString& second) {
+    auto& c = m_window.controllers();
+    const bool workbench = &editing() == m_workbench.get();
+    auto& session = workbench ? c.probe.session() : c.checkpoint.session();
+    session.offerText(text);
+    if (!session.tokenizer() || !session.model()) return;
+    try {
+        const auto typed =
+            typedText(*session.tokenizer(), second.toStdString(), *session.model()).sample;
+        const auto name = QStringLiteral("the wrong sentence");
+        EditInput input;
+        input.text = second.toStdString();
+        editing().edits().setSecond(input, name);
+        if (m_measure) m_measure->setSecond(typed, name);
+        m_second = {typed, name};
+        c.messages.info(QStringLiteral("A is the good sentence, B the wrong one"));
+    } catch (const Error& error) {
+        c.messages.error(QString::fromUtf8(error.what()));
+    }
 }
 
 void EditsTab::useAsSecond() {

@@ -70,6 +70,7 @@ public:
 private:
     void chooseSplit();
     void showSecond(const QString& path);
+    void showTexts(const QString& text, const QString& second);
     void wire(InspectorEditing& editing);
     void fill();
     void train();

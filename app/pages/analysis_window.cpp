@@ -117,6 +117,7 @@ void AnalysisWindow::addTab(const core::Analysis& analysis) {
             });
     connect(tab->view(), &AnalysisFrame::mapRequested, this, &AnalysisWindow::mapRequested);
     connect(tab->view(), &AnalysisFrame::stepRequested, this, &AnalysisWindow::stepRequested);
+    connect(tab->view(), &AnalysisFrame::textsRequested, this, &AnalysisWindow::textsRequested);
     connect(tab, &AnalysisTab::valuesChanged, this,
             [this, tab, title](const QString& name, const core::OptionValues& before) {
                 const auto to = [this, tab](const core::OptionValues& values) {

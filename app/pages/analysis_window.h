@@ -70,6 +70,8 @@ Q_SIGNALS:
     void exampleRequested(const QString& split, qint64 example, const relascope::MapCell& cell);
     /// A step along training was chosen.
     void stepRequested(qint64 step);
+    /// As AnalysisFrame::textsRequested().
+    void textsRequested(const QString& text, const QString& second);
     /// A head is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
 

@@ -307,21 +307,18 @@ TEST(CurvePanel, LayersOfARunHaveALineEach) {
     menu->actions().back()->trigger();
     panel.flush();
     EXPECT_EQ(panel.accuracyPlot()->metric(), CurveMetric::LargestRelation);
-    EXPECT_EQ(panel.accuracyPlot()->legendTexts(),
-              QStringList({"1 3", "2 8", "training"}));
+    EXPECT_EQ(panel.accuracyPlot()->legendTexts(), QStringList({"1 3", "2 8", "training"}));
     panel.setMarks("a", {{40.0, "largest |r| of encoder 2 rose from 2 to 8", false, true}});
     panel.flush();
     // Of several runs the largest of all layers.
     panel.setRuns({{"a", "run a", "", 0, false}, {"b", "run b", "", 1, false}});
     panel.appendPoints("b", {layerPoint(20, 5.0, 1.0), layerPoint(40, 6.0, 1.0)});
     panel.flush();
-    EXPECT_EQ(panel.accuracyPlot()->legendTexts(),
-              QStringList({"a 8", "b 6", "training"}));
+    EXPECT_EQ(panel.accuracyPlot()->legendTexts(), QStringList({"a 8", "b 6", "training"}));
     panel.clearPoints("a");
     panel.appendPoints("a", {layerPoint(10, 1.0, 1.0)});
     panel.flush();
-    EXPECT_EQ(panel.accuracyPlot()->legendTexts(),
-              QStringList({"a 1", "b \u2014", "training"}));
+    EXPECT_EQ(panel.accuracyPlot()->legendTexts(), QStringList({"a 1", "b \u2014", "training"}));
 }
 
 TEST(CurvePanel, SeedsOfAGroupAreOneCurve) {

@@ -2,6 +2,7 @@
 // The views of minimal pairs and of phenomena.
 #include <gtest/gtest.h>
 
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -66,8 +67,13 @@ TEST(PairsView, ShowsBothSentencesAndWhichTokenMakesTheDifference) {
     // A phenomenon has its own pairs.
     Q_EMIT view.phenomena()->rowChosen(1);
     EXPECT_EQ(view.pairs()->tableModel()->rowCount(), 1);
+    QSignalSpy inspected(&view, &AnalysisFrame::textsRequested);
+    view.inspectButton()->click();
+    ASSERT_EQ(inspected.size(), 1);
+    EXPECT_EQ(inspected[0], QVariantList({"What did it find?", "What it did find?"}));
     view.clear("Not measured.");
     EXPECT_TRUE(view.isEmpty());
+    EXPECT_FALSE(view.inspectButton()->isEnabled());
 }
 
 Phenomena examined() {

@@ -130,6 +130,8 @@ Q_SIGNALS:
     /// A head, or another map, is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
     void stepRequested(qint64 step);
+    /// A text is to be shown in the inspector, another one is its second input.
+    void textsRequested(const QString& text, const QString& second);
     /// A position of the input was chosen.
     void positionRequested(std::int64_t position);
 

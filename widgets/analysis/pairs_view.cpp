@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <QEvent>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "answers/answer_text.h"
@@ -130,6 +131,7 @@ PairsView::PairsView(QWidget* parent)
       m_bar(new ColorBar(this)),
       m_phenomena(new TableView(QStringLiteral("Phenomena"), this)),
       m_pairs(new TableView(QStringLiteral("Pairs"), this)),
+      m_inspect(new QPushButton(QStringLiteral("Inspect this pair"), this)),
       m_tokens(new GridView(
           {.fill = [scale = m_scale](double value) { return scale->color(float(value)); },
            .texts = true},
@@ -147,6 +149,14 @@ PairsView::PairsView(QWidget* parent)
             showPairs(names[static_cast<std::size_t>(row)]);
     });
     connect(m_pairs, &TableView::rowChosen, this, &PairsView::showTokens);
+    addControl(m_inspect);
+    m_inspect->setToolTip(
+        QStringLiteral("The good sentence in the inspector, the wrong one as its second input B"));
+    connect(m_inspect, &QPushButton::clicked, this, [this] {
+        const auto row = m_rows[static_cast<std::size_t>(m_shown)];
+        Q_EMIT textsRequested(QString::fromStdString(m_all.texts("good")[row]),
+                              QString::fromStdString(m_all.texts("bad")[row]));
+    });
     const auto show = [this](const GridPlace& place) {
         m_footer->setText(m_tokens->text(place.panel < 0 ? m_tokens->current() : place));
     };
@@ -162,6 +172,8 @@ QString PairsView::footerText() const {
 void PairsView::fill(const Answer& answer) {
     m_tokens->setPanels({});
     m_footer->setText({});
+    m_shown = -1;
+    m_inspect->setEnabled(false);
     if (answer.tables.empty()) {
         m_all = {};
         m_phenomena->setTable({});
@@ -191,7 +203,9 @@ void PairsView::showPairs(const std::string& phenomenon) {
 }
 
 void PairsView::showTokens(int row) {
-    if (row < 0 || row >= static_cast<int>(m_rows.size())) return m_tokens->setPanels({});
+    m_shown = row >= 0 && row < static_cast<int>(m_rows.size()) ? row : -1;
+    m_inspect->setEnabled(m_shown >= 0);
+    if (m_shown < 0) return m_tokens->setPanels({});
     const auto pair = std::make_shared<const AlignedPair>(
         tokensOf(answer(), m_rows[static_cast<std::size_t>(row)]));
     m_most = 0.0;
@@ -205,6 +219,12 @@ void PairsView::showTokens(int row) {
             "The tokens of this pair are not listed; raise With tokens in Options."));
     }
     m_tokens->setPanels({panelOf(pair)});
+    // The difference comes into view, wherever in a long sentence it is.
+    for (std::size_t c = 0; c < pair->goodAt.size(); ++c)
+        if (pair->text(true, c) != pair->text(false, c)) {
+            m_tokens->setCurrent({0, 2, static_cast<int>(c)});
+            break;
+        }
     m_footer->setText(
         QStringLiteral("Which token makes the difference: a column has both tokens "
                        "and what the good one gains."));

@@ -7,6 +7,8 @@
 
 #include "widgets/analysis/answer_view.h"
 
+class QPushButton;
+
 namespace relascope::widgets {
 
 class PairsView : public AnswerView {
@@ -17,6 +19,7 @@ public:
     TableView* phenomena() const { return m_phenomena; }
     TableView* pairs() const { return m_pairs; }
     GridView* tokens() const { return m_tokens; }
+    QPushButton* inspectButton() const { return m_inspect; }
     QString footerText() const;
 
 protected:
@@ -33,10 +36,12 @@ private:
     std::shared_ptr<ColorScale> m_scale;
     ColorBar* m_bar;
     TableView *m_phenomena, *m_pairs;
+    QPushButton* m_inspect;
     GridView* m_tokens;
     ElidedLabel* m_footer;
     Table m_all;                      ///< all pairs
     std::vector<std::size_t> m_rows;  ///< of `m_all`, by row of the table of pairs
+    int m_shown = -1;                 ///< the row of `m_rows` whose tokens are shown
     double m_most = 0.0;              ///< the largest |difference| of a token of the shown pair
 };
 

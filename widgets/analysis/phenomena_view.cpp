@@ -92,7 +92,8 @@ PhenomenaView::PhenomenaView(QWidget* parent)
            .leastCell = 20,
            .mostCell = 46,
            .rowHeight = 20,
-           .numbersFrom = 30},
+           .numbersFrom = 30,
+           .mostUpright = 200},
           QStringLiteral("Parts and phenomena"), this)),
       m_findings(new QLabel(this)),
       m_footer(addFooter(m_bar)) {

@@ -127,6 +127,9 @@ struct CurvePlot::Parts {
         double x0 = keys.lower, x1 = keys.upper, cut = NAN;
         if (std::isnan(x0))
             x0 = model.logX ? 1.0 : 0.0, x1 = model.end.value_or(model.logX ? 1000.0 : 100.0);
+        // Layers are measured less often, but both plots have one axis.
+        if (metricInfo(lines.metric).byLayer && model.lastStep() > 0.0)
+            x1 = std::max(x1, model.keyOfStep(model.lastStep()));
         if (!model.logX && x0 > 0.0 && x0 < 0.2 * x1) x0 = 0.0;
         if (!(x1 > x0)) x1 = x0 + 1.0;
         if (model.recentOnly) x0 = x1 - 0.25 * (x1 - x0);
@@ -218,6 +221,10 @@ struct CurvePlot::Parts {
             entries.push_back({QStringLiteral("training"), {}, t.muted, true, false});
         if (!marks->published.empty())
             entries.push_back({QStringLiteral("published"), {}, publishedColor(), false, true});
+        const bool layers = metricInfo(lines.metric).byLayer && model.order.size() == 1 &&
+                            !curves.empty() && curves.front().members.front()->run.id.isEmpty();
+        legend->setTitle(metricTitle(lines.metric) +
+                         (layers ? QStringLiteral(", by layer") : QString()));
         legend->setEntries(std::move(entries));
     }
 

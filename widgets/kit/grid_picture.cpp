@@ -12,9 +12,9 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kGridSide = 16, kPanelTitle = 28, kPanelGap = 18, kColumnNumbers = 18,
-              kUprightNames = 66, kKindsGap = 8, kLeastPanel = 180, kTextRow = 24, kTextHead = 40,
-              kApart = 5, kLeastText = 30, kMostText = 150;
+constexpr int kGridSide = 16, kPanelTitle = 28, kPanelGap = 18, kColumnNumbers = 18, kKindsGap = 8,
+              kLeastPanel = 180, kTextRow = 24, kTextHead = 40, kApart = 5, kLeastText = 30,
+              kMostText = 150;
 
 // Lines at 45 degrees within a cell; lines, since SVG has no pattern brush.
 void hatchCell(QPainter& painter, const QRect& cell, const QColor& ink) {
@@ -138,7 +138,7 @@ void GridPicture::fitBelow(int width) {
         for (const auto& input : panelAt(k).inputs)
             if (box.inputs) longest = std::max(longest, mono.horizontalAdvance(input));
         box.upright = longest > cell - 4;
-        box.below = box.upright ? std::min(kUprightNames, longest + 10) : kColumnNumbers;
+        box.below = box.upright ? std::min(m_style.mostUpright, longest + 10) : kColumnNumbers;
         box.cells = {m_names, top + kPanelTitle, cell * columns, m_row * rowsOf(k)};
         top = box.cells.bottom() + 1 + box.below + kPanelGap;
         m_boxes.push_back(box);
@@ -277,7 +277,7 @@ void GridPicture::paintUpright(QPainter& painter, int panel) const {
         painter.translate(cell.left(), top + 4);
         painter.rotate(90);
         // Turned, a column is a line of text that reads downwards.
-        paint::elidedText(painter, QRect(0, -cell.width(), kUprightNames - 8, cell.width()),
+        paint::elidedText(painter, QRect(0, -cell.width(), boxAt(panel).below - 8, cell.width()),
                           Qt::AlignVCenter | Qt::AlignLeft, input);
         painter.restore();
     }

@@ -57,6 +57,7 @@ struct GridStyle {
     /// Cells are texts of one width, the names of columns stand above, a click chooses a column,
     /// and names stay where they are when the grid is scrolled. For a single panel.
     bool texts = false;
+    int mostUpright = 66;  ///< px: of the names below the columns, where they stand upright
 };
 
 /// Panels laid out for a width: what a widget shows and a figure repeats. Its coordinates are those
