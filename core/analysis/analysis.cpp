@@ -17,6 +17,7 @@
 #include "analysis/phenomena.h"
 #include "analysis/scan.h"
 #include "analysis/shares.h"
+#include "analysis/symbol_heads.h"
 #include "answers/answer_text.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
@@ -31,7 +32,8 @@ const std::vector<const Analysis*>& analyses() {
         &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
         &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
         &sharesAnalysis(),      &pairsAnalysis(),         &phenomenaAnalysis(),
-        &atlasAnalysis(),       &scanAnalysis(),          &duelAnalysis()};
+        &symbolHeadsAnalysis(), &atlasAnalysis(),         &scanAnalysis(),
+        &duelAnalysis()};
     return all;
 }
 
