@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands of the analyses, made from their descriptions: ablate, patch, lens, attribute,
-// along, heads, atlas, scan, duel; and inspect --along.
+// along, heads, symbol-heads, atlas, scan, duel; and inspect --along.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -256,8 +256,9 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
         readSentences(input, a, stop);
     else if (analysis.input == AnalysisInput::Pair)
         readPair(input, a, stop);
-    else if (analysis.input == AnalysisInput::OwnText && !given &&
-             model.options().input() == InputKind::Tokens)
+    else if (analysis.input == AnalysisInput::OwnPrompts ||
+             (analysis.input == AnalysisInput::OwnText && !given &&
+              model.options().input() == InputKind::Tokens))
         input.points = core::runnerOf(analysis).ownText(model, values);
     else
         readOne(input, a);
@@ -428,7 +429,7 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
             .add_option("--pair", a.pair, "which of them: A is its good sentence, B its wrong one")
             ->needs(pairs)
             ->check(CLI::PositiveNumber);
-    } else {
+    } else if (analysis.input != AnalysisInput::OwnPrompts) {
         sampleOptions(command, a);
     }
     if (analysis.input != AnalysisInput::KeptSteps)

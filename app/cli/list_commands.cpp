@@ -13,6 +13,7 @@
 #include "app/cli/run_text.h"
 #include "bench/benchmark.h"
 #include "data/minimal_pairs.h"
+#include "data/rule_prompts.h"
 #include "datasets/examples.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/image_folder.h"
@@ -45,6 +46,8 @@ struct DataArguments {
     std::vector<std::string> settings;
     std::int64_t count = 0, seed = 0;
     std::string family;
+    std::string tokenizer, ruleTokens = "auto";
+    std::int64_t examples = 10;
     bool paper = false;
 };
 
@@ -191,6 +194,41 @@ void applySettings(RunOptions& options, const std::vector<std::string>& settings
     }
 }
 
+constexpr const char* kRulesInContext = "rules-in-context";
+constexpr std::int64_t kUsualRulePairs = 100;  // of each rule
+
+/// Writes prompts of the rules ABA and ABB as minimal pairs, or the right ones as a text.
+int makeRules(const DataArguments& arguments) {
+    const bool text = arguments.out.ends_with(".txt");
+    if (!text && !arguments.out.ends_with(".jsonl"))
+        throw OptionError("--out", "'" + arguments.out +
+                                       "' must end in .jsonl, for minimal pairs, or in .txt, for a "
+                                       "text of the right ones");
+    if (arguments.tokenizer.empty())
+        throw OptionError("--tokenizer",
+                          "is missing: rules are sequences of single tokens; give gpt2, "
+                          "characters, a tokenizer.json, or the folder of a model");
+    const bool characters = arguments.tokenizer == "characters";
+    const auto tokenizer =
+        characters
+            ? core::characterTokenizer("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\n")
+            : core::openTokenizer(arguments.tokenizer);
+    const core::RulePromptOptions options{arguments.examples, arguments.ruleTokens, "auto", "auto",
+                                          static_cast<std::uint64_t>(arguments.seed)};
+    const core::RulePrompts prompts(tokenizer, -1, options, 0);
+    const auto pairs =
+        core::rulePairs(prompts, arguments.count > 0 ? arguments.count : kUsualRulePairs, text);
+    std::string lines;
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        lines +=
+            (text ? pairs[i].good + "\n" : core::pairLine(pairs[i], static_cast<std::int64_t>(i))) +
+            "\n";
+    core::writeTextFile(arguments.out, lines);
+    std::cerr << "wrote " << pairs.size() << (text ? " prompts of " : " pairs of ")
+              << prompts.examples() << " examples to " << plainName(arguments.out) << "\n";
+    return 0;
+}
+
 /// Writes minimal pairs as JSON lines.
 int makePairs(const DataArguments& arguments) {
     if (!arguments.out.ends_with(".jsonl"))
@@ -213,6 +251,7 @@ int makePairs(const DataArguments& arguments) {
 
 int makeData(const DataArguments& arguments, const Call&) {
     if (arguments.preset == core::pairData().kind) return makePairs(arguments);
+    if (arguments.preset == kRulesInContext) return makeRules(arguments);
     if (!isPicture(arguments.out) && !arguments.out.ends_with(".npz"))
         throw OptionError("--out",
                           "'" + arguments.out +
@@ -306,20 +345,34 @@ int bench(const BenchArguments& a, const Call&) {
 }
 
 void dataOptions(CLI::App& command, DataArguments& a) {
-    command.add_option("preset", a.preset, "experiment that defines the data, or minimal-pairs")
+    command
+        .add_option("preset", a.preset,
+                    "experiment that defines the data, minimal-pairs, or rules-in-context")
         ->required();
     command
-        .add_option("--count", a.count,
-                    "examples (1,000); of minimal pairs those of each phenomenon (60)")
+        .add_option(
+            "--count", a.count,
+            "examples (1,000); of minimal pairs those of each phenomenon (60), of rules in context "
+            "those of each rule (100)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
     command.add_option("--seed", a.seed, "random seed")->check(CLI::NonNegativeNumber);
     command.add_option("--family", a.family, "pentos, hexos or stripes");
     command.add_option("--set", a.settings, "data.KEY=VALUE")->take_all();
+    command.add_option("--tokenizer", a.tokenizer,
+                       "of rules in context: gpt2, characters, a tokenizer.json, or a folder");
     command
-        .add_option(
-            "--out", a.out,
-            ".npz, of minimal pairs .jsonl; or .png, .svg, .pdf: an example of both answers of "
-            "every task")
+        .add_option("--examples", a.examples,
+                    "of rules in context: whole sequences before the last one (10)")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}));
+    command
+        .add_option("--rule-tokens", a.ruleTokens,
+                    "of rules in context: words, letters or any (auto)")
+        ->check(CLI::IsMember({"auto", "words", "letters", "any"}));
+    command
+        .add_option("--out", a.out,
+                    ".npz, of minimal pairs and rules .jsonl, of rules .txt; or .png, .svg, .pdf: "
+                    "an example of both answers of "
+                    "every task")
         ->required();
 }
 

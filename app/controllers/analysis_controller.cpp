@@ -109,6 +109,7 @@ bool SubjectChange::affects(core::AnalysisInput input) const {
     switch (input) {
         case core::AnalysisInput::Data:
         case core::AnalysisInput::Sentences:
+        case core::AnalysisInput::OwnPrompts:
             return weights;
         case core::AnalysisInput::Pair:
             return sample;

@@ -312,6 +312,8 @@ QString AnalysisTab::caption() const {
     else if (reads(AnalysisInput::Sentences))
         parts << (m_asked.pairs.empty() ? QStringLiteral("twelve phenomena")
                                         : QFileInfo(text(m_asked.pairs)).fileName());
+    else if (reads(AnalysisInput::OwnPrompts))
+        parts << QStringLiteral("rules in context");
     // The analysis has its own text, not that of the inspector.
     else if (!(reads(AnalysisInput::OwnText) && m_options->isVisibleTo(this)) &&
              !subject.sampleName.isEmpty())
@@ -486,11 +488,14 @@ QString AnalysisTab::missing() const {
     if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
     if (data && !subject->data)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
-    if (reads(AnalysisInput::Sentences)) {
+    if (reads(AnalysisInput::Sentences) || reads(AnalysisInput::OwnPrompts)) {
         const bool readsText = subject->sample && !subject->sample->source.tokens.empty() &&
                                subject->sample->target.size() == 0;
-        return readsText ? QString()
-                         : QStringLiteral("Minimal pairs are for language models: open one first.");
+        return readsText
+                   ? QString()
+                   : QStringLiteral("%1 are for language models: open one first.")
+                         .arg(reads(AnalysisInput::Sentences) ? QStringLiteral("Minimal pairs")
+                                                              : QStringLiteral("Rules in context"));
     }
     if (!data && !subject->sample) return QStringLiteral("Choose a sample in the inspector.");
     if (reads(AnalysisInput::KeptSteps) && !subject->map)

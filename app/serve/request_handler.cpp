@@ -454,7 +454,8 @@ Frame RequestHandler::ask(Request& request, bool cost) {
     subject.interventions = interventions(first.interventions, options);
     subject.cell = asked.cell;
     subject.kept = &m_ablation;
-    const bool ownText = analysis->input == Input::OwnText && isText(*subject.model);
+    const bool ownText = analysis->input == Input::OwnPrompts ||
+                         (analysis->input == Input::OwnText && isText(*subject.model));
     if (analysis->input == Input::Data)
         subject.data = dataOf(asked.data, *subject.model, path, request),
         subject.where = "--split " + (asked.data ? asked.data->split : std::string());

@@ -19,6 +19,7 @@
 #include "analysis/phenomena.h"
 #include "analysis/scan.h"
 #include "analysis/shares.h"
+#include "analysis/symbol_heads.h"
 #include "answers/answer_text.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
@@ -30,11 +31,11 @@ namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),     &patchingAnalysis(), &lensAnalysis(),
-        &attributionAnalysis(),  &originsAnalysis(),  &alongTrainingAnalysis(),
-        &headMeasuresAnalysis(), &sharesAnalysis(),   &pairsAnalysis(),
-        &phenomenaAnalysis(),    &atlasAnalysis(),    &contrastAnalysis(),
-        &scanAnalysis(),         &duelAnalysis()};
+        &ablationAnalysis(),     &patchingAnalysis(),    &lensAnalysis(),
+        &attributionAnalysis(),  &originsAnalysis(),     &alongTrainingAnalysis(),
+        &headMeasuresAnalysis(), &sharesAnalysis(),      &pairsAnalysis(),
+        &phenomenaAnalysis(),    &symbolHeadsAnalysis(), &atlasAnalysis(),
+        &contrastAnalysis(),     &scanAnalysis(),        &duelAnalysis()};
     return all;
 }
 

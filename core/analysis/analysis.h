@@ -21,13 +21,14 @@ struct AnalysisRunner;  // run_analysis.h
 
 /// What an analysis reads beside the model.
 enum class AnalysisInput {
-    Data,       ///< a split of the data
-    Sentences,  ///< minimal pairs of sentences
-    Pair,       ///< two inputs
-    Sample,     ///< an input
-    OwnText,    ///< an input; of a language model without one, text of its own
-    KeptSteps,  ///< an input and a cell of a map, at every kept step of a run
-    Reference,  ///< the reference outputs beside a checkpoint
+    Data,        ///< a split of the data
+    Sentences,   ///< minimal pairs of sentences
+    Pair,        ///< two inputs
+    Sample,      ///< an input
+    OwnText,     ///< an input; of a language model without one, text of its own
+    OwnPrompts,  ///< prompts that the analysis makes of the tokens of a language model
+    KeptSteps,   ///< an input and a cell of a map, at every kept step of a run
+    Reference,   ///< the reference outputs beside a checkpoint
 };
 
 /// Values of options by their names; what is not there has its default.

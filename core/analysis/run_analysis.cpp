@@ -18,6 +18,7 @@
 #include "analysis/run_analysis.h"
 #include "analysis/scan.h"
 #include "analysis/shares.h"
+#include "analysis/symbol_heads.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -34,6 +35,7 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&sharesAnalysis(), &sharesRunner()},
         {&pairsAnalysis(), &pairsRunner()},
         {&phenomenaAnalysis(), &phenomenaRunner()},
+        {&symbolHeadsAnalysis(), &symbolHeadsRunner()},
         {&atlasAnalysis(), &atlasRunner()},
         {&contrastAnalysis(), &contrastRunner()},
         {&scanAnalysis(), &scanRunner()},

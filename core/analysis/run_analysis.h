@@ -64,7 +64,8 @@ struct AnalysisRunner {
     std::function<Answer(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
     /// Times some passes, in about a second. Empty for analyses without Analysis::costText.
     std::function<AnalysisCost(AnalysisSubject&, const std::stop_token&)> cost = {};
-    /// Of AnalysisInput::OwnText: the text that is read without an input.
+    /// Of AnalysisInput::OwnText: the text that is read without an input; of OwnPrompts the first
+    /// prompt.
     std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
 };
 

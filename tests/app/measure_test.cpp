@@ -34,6 +34,7 @@
 #include "widgets/analysis/pairs_view.h"
 #include "widgets/analysis/patching_view.h"
 #include "widgets/analysis/phenomena_view.h"
+#include "widgets/analysis/tables_view.h"
 #include "widgets/export/export.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
@@ -414,6 +415,38 @@ TEST_F(MeasureWindowTest, MinimalPairsOfAFileAreScoredAndTheirPartsTakenOut) {
 
     window.setSubject(subjectOf(kRuns + "vision"));
     EXPECT_TRUE(map->sentence().contains("for language models")) << map->sentence().toStdString();
+}
+
+TEST_F(MeasureWindowTest, SymbolHeadsReadPromptsOfTheirOwn) {
+    auto* tab = window.tab("symbol-heads");
+    window.setSubject(withoutData(kRuns + "language"));
+    window.showTab("symbol-heads");
+    // The characters of that run leave room for little: what does not fit is refused in a sentence.
+    ASSERT_TRUE(waitUntil(
+        [&] {
+            const auto said = tab->view()->sentence();
+            return said.contains("about") || said.contains("too short");
+        },
+        60000))
+        << tab->view()->sentence().toStdString();
+    window.setSubject(subjectOf(kRuns + "vision"));
+    EXPECT_EQ(tab->view()->sentence(), "Rules in context are for language models: open one first.");
+    EXPECT_FALSE(tab->runButton()->isEnabled());
+
+    window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/public/gpt2_tied"));
+    auto* pairs = child<QSpinBox>(tab, "Pairs");
+    auto* examples = child<QSpinBox>(tab, "Examples");
+    ASSERT_TRUE(pairs && examples);
+    pairs->setValue(4);
+    examples->setValue(2);
+    ASSERT_TRUE(waitUntil([&] { return tab->view()->sentence().contains("about"); }, 60000))
+        << tab->view()->sentence().toStdString();
+    QTest::mouseClick(tab->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(waitUntil([&] { return !tab->view()->isEmpty(); }, 60000))
+        << tab->view()->sentence().toStdString();
+    const auto& answer = view<TablesView>("symbol-heads")->answer();
+    EXPECT_EQ(answer.number("examples"), 2.0);
+    EXPECT_EQ(answer.table("parts").rows(), 8u);
 }
 
 TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
