@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Contrast: which parts of the streams make a map tell pairs of objects apart, over a data set
-// (interventions.md section 13). Does not include torch.
+// (interventions.md section 14). Does not include torch.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What makes a map tell pairs apart: the difference of its scores between pairs that have an
 // attribute and pairs that have not, as a sum over parts of the streams (interventions.md section
-// 13). The numerator of the field's contrastive covariance (Lee et al. 2026) is the sum of its
+// 14). The numerator of the field's contrastive covariance (Lee et al. 2026) is the sum of its
 // pairs of parts.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Origins: which parts of the streams of i and j a score comes from, exactly (interventions.md
-// section 12). Does not include torch.
+// section 13). Does not include torch.
 #pragma once
 
 #include <cstdint>
