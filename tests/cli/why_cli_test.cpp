@@ -39,9 +39,10 @@ TEST(OriginsCli, SplitsACellOfEveryKindOfModel) {
     EXPECT_NE(cross.out.find("above the mean of its row"), std::string::npos) << cross.out;
     EXPECT_NE(cross.out.find("encoder embedding"), std::string::npos) << cross.out;
     const testing_support::TemporaryFolder folder{"origins"};
+    std::filesystem::create_directories(folder.path());
     const auto out = folder / "o.csv";
     EXPECT_EQ(
-        runCli("origins " + kWhyRuns + "vision --sample 1 --layer 2 --source 3 --to 5 --out " + out)
+        runCli("origins " + kWhyRuns + "vision --sample 1 --layer 1 --source 3 --to 5 --out " + out)
             .code,
         0);
     EXPECT_EQ(slurp(out).rfind("i,j,value", 0), 0u);
