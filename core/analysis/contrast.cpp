@@ -85,11 +85,16 @@ public:
         for (auto* value : {&c.untrainedLow, &c.untrainedHigh, &c.auc, &c.alone, &c.without,
                             &c.base, &c.change, &c.changeLow, &c.changeHigh, &c.cancellation})
             *value = kNoContrast;
-        c.auc = placeFixedAucOf(m_pairs, scoresOf(m_pairs), m_objects.shape.causal);
-        if (!std::isfinite(c.difference))
+        const auto scores = scoresOf(m_pairs);
+        if (!scores.isfinite().all().item<bool>())
             throw Error(c.map +
                         " has values that are not finite on these data; look at an earlier "
                         "step");
+        c.auc = placeFixedAucOf(m_pairs, scores, m_objects.shape.causal);
+        if (std::isnan(c.difference))
+            throw OptionError("attribute", "'" + m_attribute +
+                                               "' follows from the place: no place has pairs with "
+                                               "yes and pairs with no; choose another");
         c.split = !(c.low <= 0.0 && c.high >= 0.0);
         if (!c.split) return c;
         fill(c, terms, read);
@@ -99,7 +104,7 @@ public:
         c.strongestJ = read.namesJ[static_cast<std::size_t>(b)];
         const auto term = termOf(m_pairs, a, b);
         c.alone = placeFixedAucOf(m_pairs, term, m_objects.shape.causal);
-        c.without = placeFixedAucOf(m_pairs, scoresOf(m_pairs) - term, m_objects.shape.causal);
+        c.without = placeFixedAucOf(m_pairs, scores - term, m_objects.shape.causal);
         if (split) takeThrough(c, read, through.text());
         report(c);
         compareUntrained(c);
@@ -177,7 +182,7 @@ private:
         const auto total = std::ssize(m_objects.examples);
         const auto step = m_text ? kContrastTexts : kContrastImages;
         PartVectors all;
-        std::vector<torch::Tensor> u, v, ofI, ofJ;
+        torch::Tensor u, v, ofI, ofJ;  // of all examples
         for (std::int64_t first = 0; first < total; first += step) {
             check(static_cast<double>(first) / static_cast<double>(total));
             const auto count = std::min(step, total - first);
@@ -192,14 +197,19 @@ private:
                 parts, input, objects, m_edited, m_grain, kMostSideParts, split,
                 [&](Hooks& reader) { model.answers(batch, m_subject.data, indices, &reader); });
             m_grain = all.grain;
-            const auto put = [&](std::vector<torch::Tensor>& list, const torch::Tensor& values) {
-                if (values.defined()) list.push_back(atStarts(values, first));
+            const auto put = [&](torch::Tensor& to, const torch::Tensor& values) {
+                if (!values.defined()) return;
+                const auto rows = atStarts(values, first);
+                if (!to.defined()) {
+                    auto shape = rows.sizes().vec();
+                    shape[0] = total;
+                    to = torch::empty(shape, rows.options());
+                }
+                to.slice(0, first, first + count).copy_(rows);
             };
             put(u, all.u), put(v, all.v), put(ofI, all.tokensI), put(ofJ, all.tokensJ);
         }
-        all.u = torch::cat(u), all.v = torch::cat(v);
-        if (!ofI.empty()) all.tokensI = torch::cat(ofI);
-        if (!ofJ.empty()) all.tokensJ = torch::cat(ofJ);
+        all.u = u, all.v = v, all.tokensI = ofI, all.tokensJ = ofJ;
         m_done += 1.0;
         return all;
     }

@@ -3,9 +3,7 @@
 #include <cmath>
 
 #include "analysis/contrast.h"
-#include "answers/answer_text.h"
 #include "answers/column_table.h"
-#include "types/metric.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -15,30 +13,26 @@ namespace {
 constexpr double kMuchCancels = 2.0;  // sum of |shares| above which large parts cancel
 
 // What was compared, by how much, and what tells it.
-std::string contrastHead(const Answer& answer) {
-    const auto fact = [&](const char* name) { return answer.number(name); };
-    const auto range = [&](const char* low, const char* high, const char* format) {
-        return " [" + numberText(format, fact(low)) + ", " + numberText(format, fact(high)) + "]";
+std::string contrastHead(const Contrast& c) {
+    const auto range = [](double low, double high, const char* format) {
+        return " [" + numberText(format, low) + ", " + numberText(format, high) + "]";
     };
-    std::string head = answer.text("map") + ", " + quoted(answer.text("attribute")) + " on " +
-                       groupedNumber(indexOf(fact("examples"))) + " " + answer.text("noun") + ": ";
-    head += "the score differs by " + numberText("%.3g", fact("difference")) +
-            range("low", "high", "%.3g") + ", AUC " + numberText("%.3f", fact("auc"));
-    if (indexOf(fact("untrained")) > 0)
-        head += "; untrained models " + numberText("%.3g", fact("untrained_low")) + " to " +
-                numberText("%.3g", fact("untrained_high"));
-    if (fact("split") == 0.0)
-        return head + ". The map does not tell them apart by its mean; nothing is split.";
-    head += ". The strongest pair of parts is " + answer.text("strongest_i") + " x " +
-            answer.text("strongest_j") + ": alone AUC " + numberText("%.3f", fact("alone")) +
-            ", without it " + numberText("%.3f", fact("without"));
-    if (const auto& metric = answer.text("metric"); !metric.empty())
-        head += "; taking it off changes " + metric + " by " + numberText("%+.3f", fact("change")) +
-                range("change_low", "change_high", "%+.3f");
-    head += ".";
-    if (fact("cancellation") > kMuchCancels)
-        head += " Large shares cancel (together " +
-                numberText("%.0f %%", 100.0 * fact("cancellation")) + ").";
+    std::string head = c.map + ", " + quoted(c.attribute) + " on " + groupedNumber(c.examples) +
+                       " " + c.noun + ": the score differs by " + numberText("%.3g", c.difference) +
+                       range(c.low, c.high, "%.3g") + ", AUC " + numberText("%.3f", c.auc);
+    if (c.untrained > 0)
+        head += "; untrained models " + numberText("%.3g", c.untrainedLow) + " to " +
+                numberText("%.3g", c.untrainedHigh);
+    if (!c.split) return head + ". It does not tell them apart by its mean; nothing is split";
+    head += ". The strongest pair of parts is " + c.strongestI + " x " + c.strongestJ +
+            ": alone AUC " + numberText("%.3f", c.alone) + ", without it " +
+            numberText("%.3f", c.without);
+    if (!c.metric.empty())
+        head += "; taking it off changes " + c.metric + " by " + numberText("%+.3f", c.change) +
+                range(c.changeLow, c.changeHigh, "%+.3f");
+    if (c.cancellation > kMuchCancels)
+        head += ". Large shares cancel: together they are " +
+                numberText("%.0f %%", 100.0 * c.cancellation);
     return head;
 }
 
@@ -94,32 +88,34 @@ Answer answerOf(const Contrast& contrast) {
         return tableOf(key, title, all, rows);
     };
     using C = Contrast;
-    const ColumnTable<C> facts = {columns::text(&C::map, "map"),
-                                  columns::text(&C::attribute, "attribute"),
-                                  columns::text(&C::data, "data"),
-                                  columns::text(&C::noun, "noun"),
-                                  columns::integer(&C::examples, "examples"),
-                                  columns::integer(&C::yes, "yes"),
-                                  columns::integer(&C::no, "no"),
-                                  columns::number(&C::difference, "difference"),
-                                  columns::number(&C::low, "low"),
-                                  columns::number(&C::high, "high"),
-                                  columns::number(&C::untrainedLow, "untrained_low"),
-                                  columns::number(&C::untrainedHigh, "untrained_high"),
-                                  columns::integer(&C::untrained, "untrained"),
-                                  columns::flag(&C::split, "split"),
-                                  columns::number(&C::cancellation, "cancellation"),
-                                  columns::text(&C::strongestI, "strongest_i"),
-                                  columns::text(&C::strongestJ, "strongest_j"),
-                                  columns::number(&C::auc, "auc"),
-                                  columns::number(&C::alone, "alone"),
-                                  columns::number(&C::without, "without"),
-                                  columns::text(&C::metric, "metric"),
-                                  columns::number(&C::base, "base"),
-                                  columns::number(&C::change, "change"),
-                                  columns::number(&C::changeLow, "change_low"),
-                                  columns::number(&C::changeHigh, "change_high"),
-                                  columns::text(&C::throughOf, "through_of")};
+    const ColumnTable<C> facts = {
+        columns::derived<C>(ColumnKind::Text, "says", {"Difference"}, contrastHead),
+        columns::text(&C::map, "map"),
+        columns::text(&C::attribute, "attribute"),
+        columns::text(&C::data, "data"),
+        columns::text(&C::noun, "noun"),
+        columns::integer(&C::examples, "examples"),
+        columns::integer(&C::yes, "yes"),
+        columns::integer(&C::no, "no"),
+        columns::number(&C::difference, "difference"),
+        columns::number(&C::low, "low"),
+        columns::number(&C::high, "high"),
+        columns::number(&C::untrainedLow, "untrained_low"),
+        columns::number(&C::untrainedHigh, "untrained_high"),
+        columns::integer(&C::untrained, "untrained"),
+        columns::flag(&C::split, "split"),
+        columns::number(&C::cancellation, "cancellation"),
+        columns::text(&C::strongestI, "strongest_i"),
+        columns::text(&C::strongestJ, "strongest_j"),
+        columns::number(&C::auc, "auc"),
+        columns::number(&C::alone, "alone"),
+        columns::number(&C::without, "without"),
+        columns::text(&C::metric, "metric"),
+        columns::number(&C::base, "base"),
+        columns::number(&C::change, "change"),
+        columns::number(&C::changeLow, "change_low"),
+        columns::number(&C::changeHigh, "change_high"),
+        columns::text(&C::throughOf, "through_of")};
     Answer answer{{factsOf(facts, contrast)}};
     auto parts = table("parts", "By parts", "Part of i", "Part of j", contrast.parts, true);
     if (contrast.facts.empty()) {
@@ -148,12 +144,7 @@ const Analysis& contrastAnalysis() {
         a.doing = "Comparing pairs";
         a.input = AnalysisInput::Data;
         a.onDemand = true;
-        a = answering(a, contrastFields(), OfferedIn::Row);
-        a.remark = contrastHead;
-        a.terminal = [](const Answer& answer) {
-            return contrastHead(answer) + "\n" + plainText(answer);
-        };
-        return a;
+        return answering(a, contrastFields(), OfferedIn::Row);
     }();
     return analysis;
 }

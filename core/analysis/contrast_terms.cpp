@@ -36,6 +36,23 @@ Places placesOf(const ContrastPairs& pairs) {
     return places;
 }
 
+/// Vectors of the parts of all objects, less their means; the difference is made where it is
+/// needed, as it would take as much memory as the vectors.
+struct Centred {
+    torch::Tensor parts;  // [e, n, parts, k]
+    torch::Tensor mean;   // [n, parts, k], or [1, parts, k] by offset; undefined: 0
+
+    std::int64_t count() const { return parts.size(2); }
+    torch::Tensor slice(std::int64_t first, std::int64_t last) const {
+        const auto x = parts.slice(0, first, last);
+        return mean.defined() ? x - mean : x;
+    }
+    torch::Tensor part(std::int64_t at) const {  // [e, n, k]
+        return parts.select(2, at) - mean.select(1, at);
+    }
+    torch::Tensor sum() const { return parts.sum(2) - mean.sum(1); }
+};
+
 /// The weights of yes and no at each place, for each way of counting examples: c of the difference.
 struct PlaceWeights {
     torch::Tensor yes, no;  // [draws, places]
@@ -63,15 +80,16 @@ public:
           m_counts(counts),
           m_weights(weightsOf(places, counts)) {}
 
-    /// left [e, n, a, k], right [e, n, b, k] -> [ways, a, b]; `select`: of flattened pairs of parts
-    /// these alone, [ways, selected].
-    torch::Tensor of(const torch::Tensor& left, const torch::Tensor& right,
+    /// [ways, parts of left, parts of right]; `select`: of flattened pairs of parts these alone,
+    /// [ways, selected].
+    torch::Tensor of(const Centred& left, const Centred& right,
                      const torch::Tensor& select = {}) const {
-        const auto e = left.size(0), n = left.size(1), a = left.size(2), b = right.size(2);
+        const auto e = left.parts.size(0), n = left.parts.size(1), a = left.count(),
+                   b = right.count();
         torch::Tensor sums;
         for (std::int64_t first = 0; first < e; first += kContrastChunk) {
             const auto last = std::min(e, first + kContrastChunk);
-            const auto l = left.slice(0, first, last), r = right.slice(0, first, last);
+            const auto l = left.slice(first, last), r = right.slice(first, last);
             torch::Tensor terms;  // [chunk, n, n, terms]
             if (select.defined()) {
                 const auto of = torch::div(select, b, "floor");
@@ -95,23 +113,30 @@ public:
 private:
     // terms [chunk, cells, terms] -> [ways, terms].
     torch::Tensor chunk(const torch::Tensor& terms, std::int64_t first, std::int64_t last) const {
-        const auto count = last - first;
-        const auto counts = m_counts.slice(1, first, last).unsqueeze(2);  // [ways, chunk, 1]
-        const auto yes = m_pairs.yes.slice(0, first, last).flatten(1),
-                   no = m_pairs.no.slice(0, first, last).flatten(1);  // [chunk, cells]
-        if (!m_pairs.byOffset || m_counts.size(0) == 1) {
-            const auto c = m_weights.yes.index_select(1, m_places.of).unsqueeze(1) * yes +
-                           m_weights.no.index_select(1, m_places.of).unsqueeze(1) * no;
-            return torch::matmul((c * counts).flatten(1), terms.flatten(0, 1));
+        const auto counts = m_counts.slice(1, first, last);  // [ways, chunk]
+        torch::Tensor sums;
+        for (const bool yes : {true, false}) {
+            const auto& cells = yes ? m_pairs.yes : m_pairs.no;
+            const auto& weights = yes ? m_weights.yes : m_weights.no;
+            // The cells that count, [rows]: often few of all.
+            const auto at = cells.slice(0, first, last).flatten().nonzero().flatten();
+            const auto examples = torch::div(at, m_places.of.size(0), "floor"),
+                       places = m_places.of.index_select(0, at - examples * m_places.of.size(0));
+            auto rows = terms.flatten(0, 1).index_select(0, at);  // [rows, terms]
+            auto of = examples, where = places;
+            if (m_pairs.byOffset && m_counts.size(0) > 1) {
+                // Many cells of an example have one place.
+                const auto both = examples * m_places.count + places;
+                rows = torch::zeros({(last - first) * m_places.count, rows.size(1)}, torch::kDouble)
+                           .index_add_(0, both, rows);
+                const auto all = torch::arange(rows.size(0));
+                of = torch::div(all, m_places.count, "floor"), where = all - of * m_places.count;
+            }
+            const auto part =
+                torch::matmul(weights.index_select(1, where) * counts.index_select(1, of), rows);
+            sums = sums.defined() ? sums + part : part;
         }
-        // Many cells have one place.
-        const auto at = [&](const torch::Tensor& cells) {
-            return torch::zeros({count, m_places.count, terms.size(2)}, torch::kDouble)
-                .index_add_(1, m_places.of, terms * cells.unsqueeze(2));
-        };
-        return torch::matmul((m_weights.yes.unsqueeze(1) * counts).flatten(1),
-                             at(yes).flatten(0, 1)) +
-               torch::matmul((m_weights.no.unsqueeze(1) * counts).flatten(1), at(no).flatten(0, 1));
+        return sums;
     }
 
     const ContrastPairs& m_pairs;
@@ -137,8 +162,15 @@ ContrastShares sharesOf(const torch::Tensor& terms, const torch::Tensor& differe
     ContrastShares shares{all[0], {}};
     if (all.size(0) > 1)
         shares.interval =
-            at::quantile(all.slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble), 0);
+            at::nanquantile(all.slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble), 0);
     return shares;
+}
+
+Centred centred(const ContrastPairs& pairs, const torch::Tensor& parts) {
+    const auto with = takesPart(pairs).to(torch::kDouble);  // [e, n]
+    auto sums = torch::einsum("enak,en->nak", {parts, with}), count = with.sum(0).view({-1, 1, 1});
+    if (pairs.byOffset) sums = sums.sum(0, true), count = count.sum(0, true);
+    return {parts, sums / count.clamp_min(1.0)};
 }
 
 // The effects of facts on vectors x [e, n, k] of the objects that take part: [e, n, facts + rest,
@@ -187,14 +219,6 @@ torch::Tensor factEffects(const ContrastPairs& pairs, const torch::Tensor& x) {
 
 }  // namespace
 
-CentredParts centredParts(const ContrastPairs& pairs, const torch::Tensor& parts) {
-    const auto with = takesPart(pairs).to(torch::kDouble).unsqueeze(2).unsqueeze(3);
-    auto sums = (parts * with).sum(0), count = with.sum(0);  // [n, parts, k], [n, 1, 1]
-    if (pairs.byOffset) sums = sums.sum(0, true), count = count.sum(0, true);
-    const auto mean = sums / count.clamp_min(1.0);
-    return {parts - mean, mean};
-}
-
 ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& draws,
                             std::int64_t most) {
     const torch::NoGradGuard noGrad;
@@ -202,28 +226,29 @@ ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& dra
     const auto e = pairs.u.size(0), n = pairs.u.size(1);
     const auto once = countsOf({}, e), counts = countsOf(draws, e);
     const TermSums value(pairs, places, once), all(pairs, places, counts);
-    const auto du = centredParts(pairs, pairs.u), dv = centredParts(pairs, pairs.v);
+    const auto du = centred(pairs, pairs.u), dv = centred(pairs, pairs.v);
     const auto everywhere = [&](const torch::Tensor& mean) {  // the sum of all means, as one part
         const auto sum = mean.sum(1, true);
-        return sum.unsqueeze(0).expand({e, n, 1, sum.size(2)});
+        return Centred{sum.unsqueeze(0).expand({e, n, 1, sum.size(2)}), {}};
     };
-    const auto wholeU = du.parts.sum(2, true), wholeV = dv.parts.sum(2, true);
+    const auto wholeU = du.sum(), wholeV = dv.sum();
     const auto nu = everywhere(dv.mean), mu = everywhere(du.mean);
-    const auto receiver = all.of(du.parts, nu).squeeze(2), sender = all.of(mu, dv.parts).squeeze(1);
-    const auto together = all.of(wholeU, wholeV).flatten(1).sum(1);
+    const auto receiver = all.of(du, nu).squeeze(2), sender = all.of(mu, dv).squeeze(1);
+    const auto together =
+        all.of({wholeU.unsqueeze(2), {}}, {wholeV.unsqueeze(2), {}}).flatten(1).sum(1);
     const auto difference = receiver.sum(1) + sender.sum(1) + together;  // [ways]
     ContrastTerms result;
     result.difference = difference[0].item<double>();
     if (draws.defined()) {
         const auto range =
-            at::quantile(difference.slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble));
+            at::nanquantile(difference.slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble));
         result.low = range[0].item<double>(), result.high = range[1].item<double>();
     }
     result.receiver = sharesOf(receiver, difference);
     result.sender = sharesOf(sender, difference);
-    const auto a = du.parts.size(2), b = dv.parts.size(2);
+    const auto a = du.count(), b = dv.count();
     if (a * b <= most) {
-        result.both = sharesOf(all.of(du.parts, dv.parts), difference);
+        result.both = sharesOf(all.of(du, dv), difference);
     } else {
         // The sums over i first, so that no terms of all pairs of objects are made.
         const auto c = weightsOf(places, once);
@@ -232,16 +257,16 @@ ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& dra
         auto sums = torch::zeros({a, b}, torch::kDouble);
         for (std::int64_t first = 0; first < e; first += kContrastChunk) {
             const auto last = std::min(e, first + kContrastChunk);
-            const auto left = torch::einsum(
-                "eij,eiak->ejak", {weights.slice(0, first, last), du.parts.slice(0, first, last)});
-            sums += torch::einsum("ejak,ejbk->ab", {left, dv.parts.slice(0, first, last)});
+            const auto left = torch::einsum("eij,eiak->ejak",
+                                            {weights.slice(0, first, last), du.slice(first, last)});
+            sums += torch::einsum("ejak,ejbk->ab", {left, dv.slice(first, last)});
         }
         result.both.value = sums * pairs.scale / result.difference;
         const auto strongest = std::get<1>(result.both.value.abs().flatten().topk(most));
         for (std::int64_t k = 0; k < most; ++k)
             result.drawn.push_back(strongest[k].item<std::int64_t>());
         if (draws.defined()) {
-            const auto some = sharesOf(all.of(du.parts, dv.parts, strongest), difference).interval;
+            const auto some = sharesOf(all.of(du, dv, strongest), difference).interval;
             result.both.interval = torch::full({2, a * b}, NAN, torch::kDouble)
                                        .index_copy(1, strongest, some)
                                        .view({2, a, b});
@@ -252,14 +277,12 @@ ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& dra
                           result.both.value.abs().sum().item<double>();
     if (pairs.facts.defined() && pairs.facts.size(2) > 0)
         result.facts = sharesOf(
-            all.of(factEffects(pairs, wholeU.squeeze(2)), factEffects(pairs, wholeV.squeeze(2))),
-            difference);
+            all.of({factEffects(pairs, wholeU), {}}, {factEffects(pairs, wholeV), {}}), difference);
     return result;
 }
 
 torch::Tensor termOf(const ContrastPairs& pairs, std::int64_t a, std::int64_t b) {
-    const auto du = centredParts(pairs, pairs.u).parts.select(2, a),
-               dv = centredParts(pairs, pairs.v).parts.select(2, b);
+    const auto du = centred(pairs, pairs.u).part(a), dv = centred(pairs, pairs.v).part(b);
     return torch::matmul(du, dv.transpose(1, 2)) * pairs.scale;
 }
 

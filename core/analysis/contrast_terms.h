@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What makes a map tell pairs apart: the difference of its scores between pairs that have an
 // attribute and pairs that have not, as a sum over parts of the streams (interventions.md section
-// 13). The numerator of the field's contrastive covariance (Lee et al. 2026) is the sum of its
+// 14). The numerator of the field's contrastive covariance (Lee et al. 2026) is the sum of its
 // pairs of parts.
 #pragma once
 
@@ -46,12 +46,6 @@ struct ContrastTerms {
 /// pairs of parts intervals are drawn, the strongest first.
 ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& draws,
                             std::int64_t most = 4096);
-
-/// Parts less their means over the examples in which the object takes part in a pair: like u.
-struct CentredParts {
-    torch::Tensor parts, mean;  ///< mean [n, parts, k], or [1, parts, k] by offset
-};
-CentredParts centredParts(const ContrastPairs& pairs, const torch::Tensor& parts);
 
 /// The scores of the pairs of parts a and b: scale <du_a(i), dv_b(j)>, [e, n, n].
 torch::Tensor termOf(const ContrastPairs& pairs, std::int64_t a, std::int64_t b);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The options of origins, and their tables.
 #include <cmath>
-#include <sstream>
 
 #include "analysis/origins.h"
-#include "answers/answer_text.h"
 #include "answers/column_table.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -15,22 +13,19 @@ namespace {
 constexpr double kLargeParts = 10.0;  // cancellation above which terms are read against a cell
 
 // The cell, its value and how many terms it is made of.
-std::string originsHead(const Answer& answer) {
-    const auto& against = answer.text("against");
-    const auto object = [&](const char* number, const char* text) {
-        const auto& words = answer.text(text);
-        return std::to_string(indexOf(answer.number(number))) +
-               (words.empty() ? "" : " " + quoted(words));
+std::string originsHead(const Origins& o) {
+    const auto object = [](int at, const std::string& words) {
+        return std::to_string(at) + (words.empty() ? "" : " " + quoted(words));
     };
-    std::string head = answer.text("map") + ", i " + object("i", "i_text") + " -> j " +
-                       object("j", "j_text") + ": " + numberText("%.4g", answer.number("value"));
-    if (against == "row") head += " above the mean of its row";
-    if (against != "row" && against != "none") head += " more than at (" + against + ")";
-    head += " = sum of " + groupedNumber(indexOf(answer.number("terms"))) + " terms";
-    if (const double cancelled = answer.number("cancellation"); cancelled > kLargeParts)
-        head += "; large parts cancel (" + numberText("%.0f", cancelled) +
+    std::string head = o.map + ", i " + object(o.i, o.iText) + " -> j " + object(o.j, o.jText) +
+                       ": " + numberText("%.4g", o.value);
+    if (o.against == "row") head += " above the mean of its row";
+    if (o.against != "row" && o.against != "none") head += " more than at (" + o.against + ")";
+    head += " = sum of " + groupedNumber(o.terms) + " terms";
+    if (o.cancellation > kLargeParts)
+        head += "; large parts cancel (" + numberText("%.0f", o.cancellation) +
                 " times the value): read against another cell";
-    return head + ".";
+    return head;
 }
 
 }  // namespace
@@ -98,17 +93,19 @@ Answer answerOf(const Origins& origins) {
                         {"Adds", bar,
                          "What the part got from that token, with all parts of the "
                          "other side"})};
-    const ColumnTable<Origins> facts = {columns::text(&Origins::map, "map"),
-                                        columns::integer(&Origins::i, "i"),
-                                        columns::integer(&Origins::j, "j"),
-                                        columns::text(&Origins::iText, "i_text"),
-                                        columns::text(&Origins::jText, "j_text"),
-                                        columns::text(&Origins::against, "against"),
-                                        columns::number(&Origins::value, "value"),
-                                        columns::number(&Origins::sum, "sum"),
-                                        columns::integer(&Origins::terms, "terms"),
-                                        columns::number(&Origins::cancellation, "cancellation"),
-                                        columns::text(&Origins::tokensOf, "tokens_of")};
+    const ColumnTable<Origins> facts = {
+        derived<Origins>(ColumnKind::Text, "says", {"Score"}, originsHead),
+        columns::text(&Origins::map, "map"),
+        columns::integer(&Origins::i, "i"),
+        columns::integer(&Origins::j, "j"),
+        columns::text(&Origins::iText, "i_text"),
+        columns::text(&Origins::jText, "j_text"),
+        columns::text(&Origins::against, "against"),
+        columns::number(&Origins::value, "value"),
+        columns::number(&Origins::sum, "sum"),
+        columns::integer(&Origins::terms, "terms"),
+        columns::number(&Origins::cancellation, "cancellation"),
+        columns::text(&Origins::tokensOf, "tokens_of")};
     Answer answer{{factsOf(facts, origins),
                    tableOf("pairs", "Strongest pairs", pairs, origins.pairs),
                    tableOf("matrix", "Groups of parts", matrix, origins.matrix),
@@ -136,12 +133,7 @@ const Analysis& originsAnalysis() {
         a.title = "Origins";
         a.summary = "shows which parts of the streams of i and j a value of a map comes from";
         a.doing = "Splitting the score into its parts";
-        a = answering(a, originFields(), OfferedIn::View);
-        a.remark = originsHead;
-        a.terminal = [](const Answer& answer) {
-            return originsHead(answer) + "\n" + plainText(answer);
-        };
-        return a;
+        return answering(a, originFields(), OfferedIn::View);
     }();
     return analysis;
 }

@@ -286,7 +286,7 @@ std::vector<std::string> ScoreParts::points(ScoreSide side) const {
 }
 
 std::vector<std::string> ScoreParts::tokenPoints(const StreamPart& part) const {
-    return core::tokenPoints(m_streams, part, stack().name);
+    return core::tokenPoints(m_streams, part, stack().name, "tokens_of");
 }
 
 torch::Tensor ScoreParts::rotated(const torch::Tensor& values, const torch::Tensor& objects) const {
@@ -303,6 +303,35 @@ torch::Tensor ScoreParts::rotated(const torch::Tensor& values, const torch::Tens
         rows.push_back(
             positions.rotate(turned.slice(2, row, row + 1), objects[row].item<std::int64_t>()));
     return torch::cat(rows, 2).permute({0, 2, 1, 3});
+}
+
+torch::Tensor ScoreParts::mixedProducts(const torch::Tensor& coefficients,
+                                        const torch::Tensor& vectors, const torch::Tensor& objects,
+                                        const torch::Tensor& mix) const {
+    const auto k = vectors.size(1);
+    const auto turned = m_rotary ? m_rotary->dims(k) : 0;
+    // Sums of coefficients times a number of each row: [b, kept, parts, numbers].
+    const auto sums = [&](const torch::Tensor& numbers) {
+        const auto weights = mix.unsqueeze(2) * numbers.unsqueeze(0);  // [kept, rows, numbers]
+        return torch::einsum("brp,xrm->bxpm", {coefficients, weights});
+    };
+    const auto still = vectors.slice(1, turned);
+    const auto rest = torch::einsum("brp,xr->bxp", {coefficients, mix}).unsqueeze(3) * still;
+    if (turned == 0) return rest;
+    RotaryPositions positions(*m_rotary);
+    const auto table = wholly(positions.table(objects.max().item<std::int64_t>() + 1, k,
+                                              torch::Device(torch::kCPU)))
+                           .index_select(0, objects)
+                           .unflatten(1, {-1, 2});  // cosine and sine of each pair
+    const auto cosine = sums(table.select(2, 0)), sine = sums(table.select(2, 1));
+    const auto half = turned / 2;
+    const auto whole = vectors.slice(1, 0, turned);
+    const auto pairs = m_rotary->rotary_halves ? whole.unflatten(1, {2, half}).transpose(1, 2)
+                                               : whole.unflatten(1, {half, 2});
+    const auto first = pairs.select(2, 0), second = pairs.select(2, 1);  // [parts, pairs]
+    const auto both = torch::stack({first * cosine - second * sine, second * cosine + first * sine},
+                                   m_rotary->rotary_halves ? 3 : 4);
+    return torch::cat({both.flatten(3), rest}, 3);
 }
 
 // nanochat adds a share of an embedding of each token to the keys of its relations: [b, rows, 1].
@@ -326,12 +355,19 @@ torch::Tensor ScoreParts::keyEmbedding(const StreamRows& rows, const ModelInput&
 
 SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
                             const torch::Tensor& objects, const ModelInput& input, bool edited,
-                            const StreamWalk::Keep& keep, TokenSplit* split) const {
+                            const torch::Tensor& mix, TokenSplit* split) const {
     const auto& s = of(side);
-    const StreamWalk::Keep kept = [&](const torch::Tensor& values) {
-        const auto turned = rotated(values, objects);
-        return keep ? keep(turned) : turned;
+    const auto mixed = [&](const torch::Tensor& values) {  // [b, rows, parts, k]
+        return mix.defined() ? torch::einsum("xr,brpk->bxpk", {mix, values}) : values;
     };
+    const StreamWalk::Keep kept = [&](const torch::Tensor& values) {
+        return mixed(rotated(values, objects));
+    };
+    StreamWalk::KeepProducts products;
+    if (mix.defined() && s.places.size() == 1)
+        products = [&](const torch::Tensor& coefficients, const torch::Tensor& vectors) {
+            return mixedProducts(coefficients, vectors, objects, mix);
+        };
     const bool sets = m_streams.options().input() == InputKind::Objects;
     std::vector<StreamWalk::Chunk> chunks;
     torch::Tensor recorded;
@@ -350,7 +386,7 @@ SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
             };
         }
         if (sets) rows.input = input.x.cpu().index_select(1, rows.rows);
-        StreamWalk walk(m_streams, rows, stack().name, own, split);
+        StreamWalk walk(m_streams, rows, stack().name, own, split, products);
         const bool last = k + 1 == s.places.size();
         if (last) {
             StreamPart part;
@@ -393,8 +429,7 @@ SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
         result.parts.push_back(part), values.push_back(kept(all));
     }
     // The model has turned what it recorded.
-    const auto whole = recorded.unsqueeze(2);
-    result.recorded = (keep ? keep(whole) : whole).squeeze(2);
+    result.recorded = mixed(recorded.unsqueeze(2)).squeeze(2);
     result.values = torch::cat(values, 2);
     if (split) result.tokens = split->tokens;
     const auto rest = result.recorded - result.values.sum(2);
@@ -531,28 +566,38 @@ StreamPart partNamed(const ModelStreams& streams, std::string text, const std::s
             break;
         }
     std::istringstream words(text);
-    std::string layer, kind, head;
-    words >> layer >> part.layer >> kind >> head >> part.head;
-    std::string inside, number;
-    words >> inside;
-    bool known = layer == "layer" && head == "head" && part.layer > 0 && part.head > 0;
-    --part.layer, --part.head;
-    part.kind = kind == "sensory"      ? PartKind::SensoryHead
-                : kind == "relational" ? PartKind::RelationalHead
-                                       : PartKind::CrossHead;
-    if (kind == "relational" && inside == "relation") {
-        known = known && words >> part.relation && part.relation > 0;
-        --part.relation, part.kind = PartKind::Relation;
-    } else if (kind == "relational" && inside == "symbols") {
-        part.kind = PartKind::Symbols;
-    } else {
-        known = known && inside.empty() &&
-                (kind == "sensory" || kind == "relational" || kind == "cross");
+    std::string word;
+    bool known = words >> word >> part.layer && word == "layer" && part.layer-- > 0;
+    std::string rest;
+    std::getline(words >> std::ws, rest);
+    // The name of a kind, and what follows it.
+    const auto takes = [&rest](PartKind kind) {
+        const auto name = std::string(partKindName(kind));
+        if (!rest.starts_with(name)) return false;
+        rest = rest.substr(std::min(rest.size(), name.size() + 1));
+        return true;
+    };
+    const auto number = [&rest](int& to) {
+        std::istringstream digits(rest);
+        if (!(digits >> to) || to-- < 1) return false;
+        rest.clear();
+        std::getline(digits >> std::ws, rest);
+        return true;
+    };
+    part.kind = PartKind::SensoryHead;
+    for (const auto kind : {PartKind::RelationalHead, PartKind::CrossHead})
+        if (takes(kind)) part.kind = kind, word.clear();
+    known = known && (word.empty() || takes(PartKind::SensoryHead)) && number(part.head);
+    if (known && part.kind == PartKind::RelationalHead && !rest.empty()) {
+        known = takes(PartKind::Relation) ? number(part.relation) : takes(PartKind::Symbols);
+        part.kind = part.relation < 0 ? PartKind::Symbols : PartKind::Relation;
     }
+    known = known && rest.empty();
     if (!known)
         throw OptionError(option, "'" + text +
                                       "' is no head; write it as in the table of parts: 'layer 1 "
                                       "relational head 2'");
+    tokenPoints(streams, part, own, option);  // refuses a part that is not there
     return part;
 }
 
@@ -659,7 +704,7 @@ ScoreTerms scoreTerms(const ScoreParts& parts, ModelImpl& model, const ModelInpu
     ScoreTerms result;
     result.scale = parts.scale();
     result.signs = torch::ones({1}, torch::kDouble);
-    StreamWalk::Keep keep;
+    torch::Tensor mix;
     auto objects = torch::tensor(columns);
     if (cell.against == Against::Cell) {
         require(cell.otherI, cell.otherJ, "against", "against");
@@ -671,9 +716,8 @@ ScoreTerms scoreTerms(const ScoreParts& parts, ModelImpl& model, const ModelInpu
                                      : torch::ones({m}, torch::kDouble);
         open = open / open.sum();
         objects = torch::arange(m);
-        keep = [open, j = cell.j](const torch::Tensor& values) {
-            return values.slice(1, j, j + 1) - (values * open.view({1, -1, 1, 1})).sum(1, true);
-        };
+        mix = -open.unsqueeze(0);
+        mix[0][cell.j] += 1.0;
     }
     const auto receivers = torch::tensor(rows);
     PointReader i(parts.points(ScoreSide::I)), j(parts.points(ScoreSide::J));
@@ -690,14 +734,14 @@ ScoreTerms scoreTerms(const ScoreParts& parts, ModelImpl& model, const ModelInpu
             throw OptionError("input", "give one example, not a batch");
     }
     const auto side = [&](ScoreSide which, const PointReader& reader, const torch::Tensor& at,
-                          const StreamWalk::Keep& kept) {
+                          const torch::Tensor& kept) {
         TokenSplit split;
         if (tokens) split.part = *tokens, split.points = whole.tensors();
         return parts.parts(which, reader.tensors(), at, input, edited, kept,
                            tokens ? &split : nullptr);
     };
     result.i = side(ScoreSide::I, i, receivers, {});
-    result.j = side(ScoreSide::J, j, objects, keep);
+    result.j = side(ScoreSide::J, j, objects, mix);
     if (cell.against != Against::None) result.j.tokens = torch::Tensor();
     result.value = result.of(result.i.recorded[0].unsqueeze(1), result.j.recorded[0].unsqueeze(1))
                        .item<double>();

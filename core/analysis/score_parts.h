@@ -29,7 +29,7 @@ enum class ScoreSide { I, J };
 /// The parts of one side, as vectors of the width k of the map.
 struct SideParts {
     std::vector<StreamPart> parts;
-    torch::Tensor values;    ///< [b, rows, parts, k]; rows as `keep` left them
+    torch::Tensor values;    ///< [b, rows, parts, k]
     torch::Tensor recorded;  ///< what the model computed: [b, rows, k]
     torch::Tensor tokens;    ///< of the part that is split: [b, rows, tokens, k]; undefined: none
 };
@@ -66,11 +66,11 @@ public:
     /// The points of the tokens of a part of that side.
     std::vector<std::string> tokenPoints(const StreamPart& part) const;
 
-    /// The parts of the objects [rows] int64 of a side. `points`: as read for rowsToRead(). `keep`
-    /// is applied to values [b, rows, parts, k], and must be linear. `edited`: edits may lie
-    /// between the parts, and their sum is a part "edits".
+    /// The parts of the objects [rows] int64 of a side. `points`: as read for rowsToRead(). `mix`
+    /// [kept, rows]: sums of rows that are kept in place of the rows; undefined: the rows.
+    /// `edited`: edits may lie between the parts, and their sum is a part "edits".
     SideParts parts(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,
-                    const ModelInput& input, bool edited, const StreamWalk::Keep& keep = {},
+                    const ModelInput& input, bool edited, const torch::Tensor& mix = {},
                     TokenSplit* split = nullptr) const;
     /// "layer 2 relation 1".
     std::string text() const;
@@ -107,6 +107,10 @@ private:
     void requireIndex(std::int64_t count, const char* what) const;
     [[noreturn]] void refuseKind() const;
     torch::Tensor rotated(const torch::Tensor& values, const torch::Tensor& objects) const;
+    /// The sums `mix` of the rotated products of coefficients [b, rows, parts] and vectors [parts,
+    /// k]: [b, kept, parts, k].
+    torch::Tensor mixedProducts(const torch::Tensor& coefficients, const torch::Tensor& vectors,
+                                const torch::Tensor& objects, const torch::Tensor& mix) const;
     torch::Tensor keyEmbedding(const StreamRows& rows, const ModelInput& input) const;
 
     const ModelStreams& m_streams;

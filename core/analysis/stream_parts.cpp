@@ -336,11 +336,12 @@ HeldNorm heldNorm(const NormImpl& norm, const torch::Tensor& x) {
 }
 
 StreamWalk::StreamWalk(const ModelStreams& streams, const StreamRows& rows, std::string ownStack,
-                       Keep keep, TokenSplit* split)
+                       Keep keep, TokenSplit* split, KeepProducts keepProducts)
     : m_streams(streams),
       m_rows(rows),
       m_own(std::move(ownStack)),
       m_keep(std::move(keep)),
+      m_keepProducts(std::move(keepProducts)),
       m_split(split) {}
 
 StreamPart StreamWalk::part(PartKind kind, const At& at, int head, int relation,
@@ -438,15 +439,18 @@ void StreamWalk::relational(const Way& way, const At& at, RelationalAttentionImp
     for (auto head = h; head-- > 0;) {
         const auto behind = g.select(1, head);                            // [k, d_h]
         const auto sent = torch::matmul(behind, wr.select(0, head)).t();  // [d_r, k]
+        put({part(PartKind::Symbols, at, static_cast<int>(head))}, way,
+            torch::matmul(symbols.select(2, head), behind.t()).unsqueeze(2));
         std::vector<StreamPart> parts;
         for (std::int64_t r = 0; r < relations; ++r)
             parts.push_back(
                 part(PartKind::Relation, at, static_cast<int>(head), static_cast<int>(r)));
-        parts.push_back(part(PartKind::Symbols, at, static_cast<int>(head)));
-        put(parts, way,
-            torch::cat({attended.select(2, head).unsqueeze(3) * sent,
-                        torch::matmul(symbols.select(2, head), behind.t()).unsqueeze(2)},
-                       2));
+        const auto coefficients = attended.select(2, head);  // [b, rows, d_r]
+        if (m_keepProducts)
+            m_chunks.push_back(
+                {std::move(parts), m_keepProducts(coefficients * way.scale.unsqueeze(-1), sent)});
+        else
+            put(std::move(parts), way, coefficients.unsqueeze(3) * sent);
         if (m_split) split(way, at, PartKind::RelationalHead, head, behind);
     }
 }
@@ -661,13 +665,13 @@ torch::Tensor byOffsets(const torch::Tensor& library, const torch::Tensor& rows,
 }  // namespace
 
 std::vector<std::string> tokenPoints(const ModelStreams& streams, const StreamPart& part,
-                                     const std::string& ownStack) {
+                                     const std::string& ownStack, const char* option) {
     const auto* block = blockOf(streams, part, ownStack);
     const auto hook = block && part.head >= 0 ? attentionOf(*block, part.kind) : std::string();
     if (hook.empty())
-        throw OptionError("tokens_of", "'" + part.text() +
-                                           "' attends to no tokens; name a head, or a relation or "
-                                           "the symbols of one");
+        throw OptionError(option, "'" + part.text() +
+                                      "' attends to no tokens; name a head, or a relation or "
+                                      "the symbols of one");
     std::vector<std::string> names;
     for (const char* name :
          {".hook_pattern", ".hook_v", ".hook_s", ".hook_r", ".hook_rel_q", ".hook_rel_k"})

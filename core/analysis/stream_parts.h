@@ -151,16 +151,19 @@ struct TokenSplit {
     PointTensors points;        ///< whole, not only some rows
     torch::Tensor tokens = {};  ///< result: [b, rows, tokens, k], as the values of parts
 };
-/// The points that the tokens of a part are made of. Throws OptionError("tokens_of", ...) for a part
+/// The points that the tokens of a part are made of. Throws OptionError(`option`, ...) for a part
 /// that does not attend.
 std::vector<std::string> tokenPoints(const ModelStreams& streams, const StreamPart& part,
-                                     const std::string& ownStack);
+                                     const std::string& ownStack, const char* option);
 
 /// Follows a linear map back through the stream to the parts that it reads, last part first.
 class StreamWalk {
 public:
     /// Gets parts and their values [b, n, parts, k] under the map; returns what is kept of them.
     using Keep = std::function<torch::Tensor(const torch::Tensor& values)>;
+    /// The same of values that are products of coefficients [b, n, parts] and vectors [parts, k],
+    /// which are not made where only sums over rows are kept.
+    using KeepProducts = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
     struct Chunk {
         std::vector<StreamPart> parts;
         torch::Tensor values;
@@ -168,7 +171,7 @@ public:
 
     /// `ownStack`: parts of other stacks have the name of theirs.
     StreamWalk(const ModelStreams& streams, const StreamRows& rows, std::string ownStack, Keep keep,
-               TokenSplit* split = nullptr);
+               TokenSplit* split = nullptr, KeepProducts keepProducts = {});
 
     /// Enters the parts of the stream at `place` under the map `m` [k, d], after `norm` (null:
     /// none), which is called "norm `number`" of `layer`.
@@ -220,6 +223,7 @@ private:
     const StreamRows& m_rows;
     std::string m_own;
     Keep m_keep;
+    KeepProducts m_keepProducts;
     TokenSplit* m_split;
     std::vector<Chunk> m_chunks;
 };

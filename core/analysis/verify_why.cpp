@@ -79,13 +79,13 @@ std::vector<std::string> plainNames(const std::vector<StreamPart>& parts) {
 }
 
 // The same of names that may have a stack in front.
-std::vector<std::string> withoutStacks(const std::vector<std::string>& names) {
+std::vector<std::string> withoutStacks(const ModelStreams& streams,
+                                       const std::vector<std::string>& names) {
     std::vector<std::string> all;
     for (const auto& name : names) {
-        const auto space = name.find(' ');
-        const auto stack = name.substr(0, space);
-        const bool named = stack == "encoder" || stack == "decoder" || stack == "abstractor";
-        all.push_back(named ? name.substr(space + 1) : name);
+        all.push_back(name);
+        for (const auto& stack : streams.stacks())
+            if (name.starts_with(stack.name + " ")) all.back() = name.substr(stack.name.size() + 1);
     }
     return all;
 }
@@ -173,8 +173,10 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     };
     const bool split = query.contains("through");
     auto read = partVectors(parts, input, objects, false, "all", 512, nullptr, pass);
-    report.add(namesLine(key + "/parts_i", withoutStacks(read.namesI), query.at("parts_i")));
-    report.add(namesLine(key + "/parts_j", withoutStacks(read.namesJ), query.at("parts_j")));
+    report.add(
+        namesLine(key + "/parts_i", withoutStacks(streams, read.namesI), query.at("parts_i")));
+    report.add(
+        namesLine(key + "/parts_j", withoutStacks(streams, read.namesJ), query.at("parts_j")));
     ContrastPairs pairs;
     pairs.u = read.u, pairs.v = read.v, pairs.scale = parts.scale();
     pairs.byOffset = options.input() == InputKind::Tokens;

@@ -172,6 +172,11 @@ TEST(Analyses, RunOnARunAndAreWritten) {
             values["over"] = std::vector<std::string>{"resid", "cells"};
             values["metric"] = std::string("logit:0");
         }
+        if (analysis->field("attribute")) {
+            values["attribute"] = std::string("large colour distance");
+            values["examples"] = trained.subject.data->size();
+            values["untrained"] = std::int64_t{1};
+        }
         const auto& runner = core::runnerOf(*analysis);
         const auto result = runner.run(trained.subject, values, {});
         EXPECT_FALSE(result.tables.empty());
