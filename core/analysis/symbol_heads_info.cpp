@@ -328,7 +328,7 @@ Answer answerOf(const SymbolHeads& found) {
         columns::found<Effect>(ColumnKind::Integer, "part_row",
                                [](Effect& effect) -> int& { return effect.part; },
                                {{}, {}, {}, {}, {}, "parts"}),
-        derived<Effect>(ColumnKind::Text, "part", {"Part"},
+        derived<Effect>(ColumnKind::Text, "part", {},
                         [&](const Effect& effect) { return partOf(effect.part).part; }),
         columns::found<Effect>(
             ColumnKind::Text, "differs", [](Effect& effect) -> Differs& { return effect.differs; },

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <QLabel>
+#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "answers/answer_text.h"
@@ -10,17 +12,36 @@
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
+namespace {
+
+/// Whether a table is a list of sentences, which would not fit into a row.
+bool isSentences(const Table& table) {
+    return table.columns.size() == 1 && table.columns.front().kind == ColumnKind::Text;
+}
+
+}  // namespace
 
 TablesView::TablesView(const QString& title, const QString& name, QWidget* parent)
     : AnswerView(title, name, parent),
       m_title(title),
       m_choice(new SegmentedControl(this)),
-      m_table(new TableView(title, this)) {
+      m_table(new TableView(title, this)),
+      m_sentences(new QLabel(this)),
+      m_below(new QScrollArea(this)) {
     m_choice->setAccessibleName(QStringLiteral("Table"));
     auto* above = new QWidget(this);
     rowOf(above, {8, 6, 8, 6})->addWidget(m_choice, 0, Qt::AlignLeft);
     content()->addWidget(above);
-    content()->addWidget(m_table, 1);
+    content()->addWidget(m_table, 3);
+    m_sentences->setWordWrap(true);
+    m_sentences->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_sentences->setContentsMargins(16, 8, 16, 8);
+    m_sentences->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    m_below->setWidgetResizable(true);
+    m_below->setFrameShape(QFrame::NoFrame);
+    m_below->setWidget(m_sentences);
+    m_below->setMinimumHeight(90);
+    content()->addWidget(m_below, 2);
     connect(m_choice, &SegmentedControl::changed, this, &TablesView::showTable);
     connect(m_table, &TableView::rowChosen, this, [this](int row) {
         const auto& links = m_table->table().links;
@@ -32,20 +53,25 @@ TablesView::TablesView(const QString& title, const QString& name, QWidget* paren
 }
 
 void TablesView::fill(const Answer& answer) {
-    QStringList titles, facts;
+    QStringList titles, facts, sentences;
     std::vector<std::string> keys;
     for (const auto& table : answer.tables) {
         if (!core::isShown(table)) continue;
-        if (!table.key.empty()) {
+        if (isSentences(table)) {
+            for (const auto& one : table.columns.front().texts) sentences << shownText(one);
+            m_sentences->setAccessibleName(shownText(table.title));
+        } else if (!table.key.empty()) {
             keys.push_back(table.key);
             titles << shownText(table.title.empty() ? table.key : table.title);
-            continue;
+        } else {
+            for (const auto& column : table.columns)
+                if (core::isShown(column) && column.size() > 0)
+                    facts << shownText(column.title).toLower() + u' ' +
+                                 shownText(core::shownValue(table, column, 0));
         }
-        for (const auto& column : table.columns)
-            if (core::isShown(column) && column.size() > 0)
-                facts << shownText(column.title).toLower() + u' ' +
-                             shownText(core::shownValue(table, column, 0));
     }
+    m_sentences->setText(sentences.join(u'\n'));
+    m_below->setVisible(!sentences.isEmpty());
     head()->setSubText(facts.join(QStringLiteral("; ")));
     if (keys != m_keys) {
         m_keys = std::move(keys);
@@ -56,6 +82,10 @@ void TablesView::fill(const Answer& answer) {
     if (m_keys.empty()) return m_table->setTable({});
     m_table->setTable(
         answer.table(m_keys[static_cast<std::size_t>(std::max(0, m_choice->current()))]));
+}
+
+QString TablesView::sentences() const {
+    return m_sentences->text();
 }
 
 void TablesView::showTable(int at) {
@@ -73,6 +103,9 @@ void TablesView::draw(FigureLines& lines) const {
         lines.table(table);
         lines.y += 12;
     }
+    if (sentences().isEmpty()) return;
+    for (const auto& one : sentences().split(u'\n'))
+        lines.wrapped(one, smallFont(), Theme::current().text);
 }
 
 }  // namespace relascope::widgets

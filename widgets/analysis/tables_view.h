@@ -6,6 +6,9 @@
 #include "widgets/analysis/answer_view.h"
 #include "widgets/kit/table_view.h"
 
+class QLabel;
+class QScrollArea;
+
 namespace relascope::widgets {
 
 class SegmentedControl;
@@ -17,6 +20,8 @@ public:
 
     TableView* table() const { return m_table; }
     SegmentedControl* choice() const { return m_choice; }
+    /// The sentences of a table that is a list of them, below the tables; empty without one.
+    QString sentences() const;
 
 protected:
     void fill(const Answer& answer) override;
@@ -30,6 +35,8 @@ private:
     std::vector<std::string> m_keys;  ///< of the tables that are shown
     SegmentedControl* m_choice;
     TableView* m_table;
+    QLabel* m_sentences;
+    QScrollArea* m_below;  ///< what holds them
 };
 
 }  // namespace relascope::widgets
