@@ -2,6 +2,7 @@
 // The options of contrast, and its tables.
 #include <cmath>
 
+#include "analysis/claims.h"
 #include "analysis/contrast.h"
 #include "answers/column_table.h"
 #include "types/text_format.h"
@@ -27,9 +28,11 @@ std::string contrastHead(const Contrast& c) {
     head += ". The strongest pair of parts is " + c.strongestI + " x " + c.strongestJ +
             ": alone AUC " + numberText("%.3f", c.alone) + ", without it " +
             numberText("%.3f", c.without);
-    if (!c.metric.empty())
-        head += "; taking it off changes " + c.metric + " by " + numberText("%+.3f", c.change) +
-                range(c.changeLow, c.changeHigh, "%+.3f");
+    if (!c.metric.empty()) {
+        const MetricWords words(c.metric);
+        head += "; taking it off changes " + words.name() + " by " + words.number(c.change) +
+                words.points() + " " + words.interval(c.changeLow, c.changeHigh);
+    }
     if (c.cancellation > kMuchCancels)
         head += ". Large shares cancel: together they are " +
                 numberText("%.0f %%", 100.0 * c.cancellation);
