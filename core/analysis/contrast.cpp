@@ -136,10 +136,8 @@ private:
             if (any.find(" = " + m_options.attribute + " = ") != std::string::npos) found = &one;
         }
         if (m_options.attribute.empty())
-            throw OptionError("attribute",
-                              "is missing: contrast says what makes a map tell yes from "
-                              "no; choose one of " +
-                                  joined(names));
+            throw OptionError("attribute", "choose one of " + joined(names) +
+                                               ": contrast says what makes a map tell yes from no");
         if (!found)
             throw OptionError("attribute", unknownName("attribute", m_options.attribute, names));
         if (found->ordered)
