@@ -159,7 +159,7 @@ TEST(Contrast, IsRefusedWithTheReason) {
         }
     };
     says({{"attribute", std::string("same colur")}}, "attribute", "same colour");
-    says({{"attribute", std::string()}}, "attribute", "is missing");
+    says({{"attribute", std::string()}}, "attribute", "choose one of ");
     says({{"layer", std::int64_t{7}}}, "layer", "7 is out of range");
     says({{"index", std::int64_t{7}}}, "index", "7 is out of range");
     says({{"examples", std::int64_t{3}}}, "attribute", "are too few");
