@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/atlas.h"
+#include "analysis/origins.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
@@ -172,6 +173,8 @@ void EditsTab::wire(InspectorEditing& editing) {
     connect(&edits, &InspectorEdits::saved, &messages, [&messages](const QString& path) {
         messages.ok(QStringLiteral("Saved %1").arg(QFileInfo(path).fileName()));
     });
+    connect(&editing, &InspectorEditing::whyWanted, this,
+            [this] { measure(core::originsAnalysis().name); });
     connect(&editing, &InspectorEditing::secondWanted, this, [this] {
         m_window.controllers().messages.info(
             QStringLiteral("Choose a second input: drop it on the source with Shift, or use a "

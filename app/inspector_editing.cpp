@@ -118,6 +118,7 @@ void InspectorEditing::addButtons() {
     };
     m_same = button(QStringLiteral("Make them the same"), [this] { makeSame(); });
     m_out = button(QStringLiteral("Take this relation out"), [this] { knockOut(); });
+    m_why = button(QStringLiteral("Why? (W)"), [this] { Q_EMIT whyWanted(); });
     m_undo = button(QStringLiteral("Undo"), [this] { m_edits.history().undo(); });
     m_answer = new QLabel(footer);
     m_answer->setFont(widgets::smallFont());
@@ -149,6 +150,9 @@ void InspectorEditing::showButtons() {
                    : relation ? QStringLiteral("Take this relation out (X)")
                               : QStringLiteral("Take this head out (X)"));
     m_out->setVisible(map.kind != MapKind::Symbols);
+    m_why->setVisible(map.kind != MapKind::Symbols);
+    m_why->setToolTip(
+        QStringLiteral("Which parts of the streams of i and j the value of this cell comes from"));
     enable(m_out, m_edits.disabledReason(),
            relation ? QStringLiteral("Sets the relation to 0 for all pairs and heads")
                     : QStringLiteral("Sets what the head adds to 0"));

@@ -59,6 +59,8 @@ public:
 Q_SIGNALS:
     /// The user wants to patch a position from the second input, but none has been set.
     void secondWanted();
+    /// The user asks where the value of the chosen cell comes from.
+    void whyWanted();
 
 private:
     void addButtons();
@@ -75,7 +77,7 @@ private:
     double m_dragFrom = 0.0, m_dragStep = kDragStep;
     core::MapPlace m_dragMap;
     // Below the map.
-    QPushButton *m_same, *m_out, *m_undo;
+    QPushButton *m_same, *m_out, *m_why, *m_undo;
     QLabel* m_answer;
 };
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "analysis/analysis.h"
+#include "analysis/origins.h"
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
@@ -149,6 +150,10 @@ void Menus::addEdits() {
     add(
         "Knock out this map", QKeySequence(Qt::Key_X),
         "Take the chosen map out; again to return it", [editing] { editing().knockOut(); }, ofMap);
+    add(
+        "Why this value...", QKeySequence(Qt::Key_W),
+        "Which parts of the streams of i and j the value of the chosen cell comes from",
+        [this] { m_window.edits().measure(core::originsAnalysis().name); }, nothing);
     add(
         "Only this map", QKeySequence("Shift+X"),
         "Take all other maps of its kind in the layer out; again to return them",

@@ -8,10 +8,12 @@
 #include "analysis/along_training.h"
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
+#include "analysis/contrast.h"
 #include "analysis/duel.h"
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
+#include "analysis/origins.h"
 #include "analysis/pair_accuracy.h"
 #include "analysis/patching_options.h"
 #include "analysis/phenomena.h"
@@ -29,11 +31,11 @@ namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
-        &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
-        &sharesAnalysis(),      &pairsAnalysis(),         &phenomenaAnalysis(),
-        &symbolHeadsAnalysis(), &atlasAnalysis(),         &scanAnalysis(),
-        &duelAnalysis()};
+        &ablationAnalysis(),     &patchingAnalysis(),    &lensAnalysis(),
+        &attributionAnalysis(),  &originsAnalysis(),     &alongTrainingAnalysis(),
+        &headMeasuresAnalysis(), &sharesAnalysis(),      &pairsAnalysis(),
+        &phenomenaAnalysis(),    &symbolHeadsAnalysis(), &atlasAnalysis(),
+        &contrastAnalysis(),     &scanAnalysis(),        &duelAnalysis()};
     return all;
 }
 

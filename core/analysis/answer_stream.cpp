@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <torch/utils.h>
-#include <sstream>
 
 #include "analysis/answer_stream.h"
+#include "analysis/block_parts.h"
 #include "interventions/edited_run.h"
 #include "interventions/editor.h"
 #include "model/architecture.h"
@@ -18,14 +18,7 @@ namespace {
 // A module by its path; null if there is none.
 template <class Impl>
 std::shared_ptr<Impl> part(torch::nn::Module& model, const std::string& path) {
-    std::shared_ptr<torch::nn::Module> found;
-    std::istringstream names(path);
-    for (std::string name; std::getline(names, name, '.');) {
-        const auto children = (found ? *found : model).named_children();
-        if (!children.contains(name)) return nullptr;
-        found = children[name];
-    }
-    return std::dynamic_pointer_cast<Impl>(found);
+    return std::dynamic_pointer_cast<Impl>(moduleAt(model, path));
 }
 
 std::string articled(const std::string& name) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/block_parts.h"
 
+#include <sstream>
+
 namespace relascope::core {
 namespace {
 
@@ -47,6 +49,17 @@ BlockParts partsOf(const torch::nn::Module& module) {
         !takePlain<EncoderBlockImpl>(module, parts))
         takePlain<DecoderBlockImpl>(module, parts);
     return parts;
+}
+
+std::shared_ptr<torch::nn::Module> moduleAt(torch::nn::Module& model, const std::string& path) {
+    std::shared_ptr<torch::nn::Module> found;
+    std::istringstream names(path);
+    for (std::string name; std::getline(names, name, '.');) {
+        const auto children = (found ? *found : model).named_children();
+        if (!children.contains(name)) return nullptr;
+        found = children[name];
+    }
+    return found;
 }
 
 std::vector<HeadsOfShared> headsOf(const NanochatAttentionImpl& shared) {

@@ -2,6 +2,7 @@
 // The parts of a block of a Transformer that add to its stream.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct HeadsOfShared {
     Linear wo;
 };
 std::vector<HeadsOfShared> headsOf(const NanochatAttentionImpl& shared);
+
+/// A module of a model by its path, "layers.blocks.0"; null where there is none.
+std::shared_ptr<torch::nn::Module> moduleAt(torch::nn::Module& model, const std::string& path);
 
 /// The parts of a block. `feedForward` is null where the module is no block of a Transformer, such
 /// as a block of an Abstractor.

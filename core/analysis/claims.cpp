@@ -373,7 +373,8 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
                    (claim.replacements.size() > 1 ? " at most, whichever way" : "");
         case PartUse::Undecided: {
             auto text = "from " + groupedNumber(claim.examples) + " " + noun +
-                        " it cannot be said whether " + it + " is used: taking " + it +
+                        " it cannot be said whether " + it +
+                        (it.starts_with("all ") ? " are" : " is") + " used: taking " + it +
                         " out costs " + words.amount(mild.change) + " (" + mild.by + ")";
             if (claim.replacements.size() > 1)
                 text += " to " + words.amount(harsh.change) + " (" + harsh.by + ")";

@@ -239,6 +239,15 @@ Attribution OpenedModel::attribution(const ProbeSample& sample, const Attributio
     return result;
 }
 
+void OpenedModel::withInput(const ProbeSample& sample, const Interventions& interventions,
+                            const std::function<void(ModelImpl&, const ModelInput&)>& reader) {
+    auto& p = *m_parts;
+    p.read(sample, interventions, [&](const ModelInput& input) {
+        reader(*p.model, input);
+        return 0;
+    });
+}
+
 std::int64_t OpenedModel::answerId(const std::string& word, const std::string& option,
                                    const ProbeSample& sample,
                                    const std::vector<std::string>& classNames) const {

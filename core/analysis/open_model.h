@@ -24,6 +24,8 @@ struct EffectEstimates;  // patching_options.h
 
 namespace relascope::core {
 
+struct ModelImpl;        // model.h
+struct ModelInput;       // model.h
 struct AblationOptions;  // ablation_options.h
 struct PairReading;      // pair_reading.h
 struct PairReadings;     // pair_reading.h
@@ -161,6 +163,10 @@ public:
     Attribution attribution(const ProbeSample& sample, const AttributionOptions& what,
                             const std::vector<std::string>& classNames,
                             const Interventions& interventions = {});
+    /// Calls `reader` with the model and the input of a sample, with the edits in force, for
+    /// analyses of one input. Throws OptionError if the sample or the edits do not fit the model.
+    void withInput(const ProbeSample& sample, const Interventions& interventions,
+                   const std::function<void(ModelImpl&, const ModelInput&)>& reader);
     /// The id of an answer that is named as on the command line (AnswerNames::find). Throws
     /// OptionError(`option`, ...).
     std::int64_t answerId(const std::string& word, const std::string& option,

@@ -394,6 +394,21 @@ PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::i
     return result;
 }
 
+std::vector<std::int64_t> tokenClasses(const PairShape& shape,
+                                       const std::vector<std::int64_t>& tokens,
+                                       const std::vector<std::size_t>& start,
+                                       const Tokenizer& tokenizer) {
+    const std::size_t window = shape.examples > 0 ? tokens.size() / shape.examples : 0;
+    std::vector<std::int64_t> classes;
+    for (std::size_t e = 0; e < shape.examples; ++e)
+        for (std::size_t k = 0; k < shape.objects; ++k) {
+            const auto id = tokens[e * window + start[e] + k];
+            classes.push_back(
+                static_cast<std::int64_t>(classOf(tokenizer.piece(static_cast<std::int32_t>(id)))));
+        }
+    return classes;
+}
+
 PairAttributes attributesOfMathematics(const PairShape& shape,
                                        const std::vector<std::string>& characters) {
     PairAttributes result;

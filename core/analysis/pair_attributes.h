@@ -41,6 +41,13 @@ PairAttributes attributesOfFacts(const PairShape& shape, const ObjectFacts& abou
 PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::int64_t>& tokens,
                                 const std::vector<std::size_t>& start, const Tokenizer* tokenizer);
 
+/// The classes of these tokens (letter, capital, digit, space, punctuation) as numbers: [examples,
+/// objects].
+std::vector<std::int64_t> tokenClasses(const PairShape& shape,
+                                       const std::vector<std::int64_t>& tokens,
+                                       const std::vector<std::size_t>& start,
+                                       const Tokenizer& tokenizer);
+
 /// Attributes of questions of mathematics, by their characters: same character, same variable, both
 /// variables, both digits, operator and operand (a number or variable beside the operator). Object
 /// k of example e is `characters[e][k]`; 0 is padding, whose pairs are left out.

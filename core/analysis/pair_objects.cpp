@@ -205,13 +205,16 @@ bool hasFacts(const PairObjects& objects, const Dataset& data) {
     return facts && facts->objects == static_cast<std::int64_t>(objects.shape.objects);
 }
 
-PairAttributes ofFacts(const PairObjects& objects, const Dataset& data) {
-    const auto& about = *data.objectFacts();
-    const std::size_t each = objects.shape.objects * about.facts.size();
+std::vector<std::int32_t> readAllFacts(const PairObjects& objects, const Dataset& data) {
+    const std::size_t each = objects.shape.objects * data.objectFacts()->facts.size();
     std::vector<std::int32_t> facts(objects.examples.size() * each);
     for (std::size_t e = 0; e < objects.examples.size(); ++e)
         data.readFacts(objects.examples[e], std::span(facts).subspan(e * each, each));
-    return attributesOfFacts(objects.shape, about, facts);
+    return facts;
+}
+
+PairAttributes ofFacts(const PairObjects& objects, const Dataset& data) {
+    return attributesOfFacts(objects.shape, *data.objectFacts(), readAllFacts(objects, data));
 }
 
 // For sets with two classes, whether a pair is of an example of the second: "completes a SET".
@@ -231,15 +234,26 @@ void addAnswer(PairAttributes& attributes, const PairObjects& objects, const Obj
     attributes.all.push_back(std::move(one));
 }
 
-PairAttributes ofText(const PairObjects& objects, const TokenDataset& data) {
-    const auto window = static_cast<std::size_t>(data.context());
-    std::vector<std::int64_t> tokens, one(window + 1);
+/// The tokens of the windows of a text, and where the objects of each begin.
+struct WindowTokens {
+    std::vector<std::int64_t> tokens;
+    std::vector<std::size_t> starts;
+};
+
+WindowTokens windowTokens(const PairObjects& objects, const TokenDataset& data) {
+    WindowTokens all;
+    std::vector<std::int64_t> one(static_cast<std::size_t>(data.context()) + 1);
     for (const auto example : objects.examples) {
         data.read(example, one);
-        tokens.insert(tokens.end(), one.begin(), one.end() - 1);
+        all.tokens.insert(all.tokens.end(), one.begin(), one.end() - 1);
     }
-    const std::vector<std::size_t> starts(objects.starts.begin(), objects.starts.end());
-    return attributesOfText(objects.shape, tokens, starts, data.tokenizer().get());
+    all.starts.assign(objects.starts.begin(), objects.starts.end());
+    return all;
+}
+
+PairAttributes ofText(const PairObjects& objects, const TokenDataset& data) {
+    const auto all = windowTokens(objects, data);
+    return attributesOfText(objects.shape, all.tokens, all.starts, data.tokenizer().get());
 }
 
 // Sequences of characters.
@@ -409,6 +423,20 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
     addHalves(all, objects.shape);
     joinEqual(all);
     return all;
+}
+
+FactTable factsOfObjects(const PairObjects& objects, const Dataset& data) {
+    FactTable table;
+    if (hasFacts(objects, data)) {
+        for (const auto& fact : data.objectFacts()->facts) table.names.push_back(fact.name);
+        for (const auto fact : readAllFacts(objects, data)) table.values.push_back(fact);
+    } else if (const auto* text = dynamic_cast<const TokenDataset*>(&data);
+               text && text->tokenizer()) {
+        const auto all = windowTokens(objects, *text);
+        table.names = {"class"};
+        table.values = tokenClasses(objects.shape, all.tokens, all.starts, *text->tokenizer());
+    }
+    return table;
 }
 
 std::int64_t positionOf(const PairObjects& objects, std::size_t example, std::size_t object) {

@@ -45,6 +45,14 @@ void keepExamples(PairObjects& objects, std::size_t examples);
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
                             const Dataset& data, const std::string& attributes);
 
+/// Facts about single objects, [examples, objects, names], -1: not known. Of data with facts these,
+/// of a text whose tokenizer is known the class of each token; else there are none.
+struct FactTable {
+    std::vector<std::string> names;
+    std::vector<std::int64_t> values;
+};
+FactTable factsOfObjects(const PairObjects& objects, const Dataset& data);
+
 /// The position of an object along the maps of an example.
 std::int64_t positionOf(const PairObjects& objects, std::size_t example, std::size_t object);
 

@@ -6,10 +6,12 @@
 #include "analysis/along_training.h"
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
+#include "analysis/contrast.h"
 #include "analysis/duel.h"
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
+#include "analysis/origins.h"
 #include "analysis/pair_accuracy.h"
 #include "analysis/patching_options.h"
 #include "analysis/phenomena.h"
@@ -27,6 +29,7 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&patchingAnalysis(), &patchingRunner()},
         {&lensAnalysis(), &lensRunner()},
         {&attributionAnalysis(), &attributionRunner()},
+        {&originsAnalysis(), &originsRunner()},
         {&alongTrainingAnalysis(), &alongTrainingRunner()},
         {&headMeasuresAnalysis(), &headMeasuresRunner()},
         {&sharesAnalysis(), &sharesRunner()},
@@ -34,6 +37,7 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&phenomenaAnalysis(), &phenomenaRunner()},
         {&symbolHeadsAnalysis(), &symbolHeadsRunner()},
         {&atlasAnalysis(), &atlasRunner()},
+        {&contrastAnalysis(), &contrastRunner()},
         {&scanAnalysis(), &scanRunner()},
         {&duelAnalysis(), &duelRunner()},
         {&evaluateAnalysis(), &evaluateRunner()},

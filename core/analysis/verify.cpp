@@ -10,6 +10,7 @@
 #include "analysis/verify.h"
 #include "analysis/verify_public.h"
 #include "analysis/verify_relations.h"
+#include "analysis/verify_why.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
@@ -153,6 +154,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
                           const std::function<Image(const std::string&)>& readImage) {
     namespace fs = std::filesystem;
     if (fs::exists(fs::path(folder) / "expected.json")) return verifyRelations(folder);
+    if (fs::exists(fs::path(folder) / "why.json")) return verifyWhy(folder, deviceName, models);
     VerifyReport report;
     report.ok = true;
     const auto add = [&report](VerifyLine line) {

@@ -10,8 +10,10 @@
 #include <set>
 
 #include "analysis/atlas.h"
+#include "analysis/contrast.h"
 #include "analysis/duel.h"
 #include "analysis/open_model.h"
+#include "analysis/origins.h"
 #include "analysis/run_analysis.h"
 #include "analysis/scan.h"
 #include "bench/benchmark_parts.h"
@@ -318,12 +320,66 @@ BenchmarkResult runDuelBenchmark(const std::string& name) {
     return result;
 }
 
+/// Where scores come from: one cell beside a pass of the same input, or pairs of 2,000 images.
+BenchmarkResult runWhyBenchmark(const std::string& name) {
+    const bool text = name == "origins_lm", contrast = name == "contrast_2000";
+    auto options = text ? subjectOf("inspect_12x12_512").model
+                        : presetOptions("relational-games-occurs", "dat").model;
+    OpenedModel model(options, 1, "cpu");
+    AnalysisSubject subject;
+    subject.model = &model, subject.device = "cpu";
+    if (text)
+        subject.data = std::make_shared<RandomTexts>(1, 256, options.outputs());
+    else
+        subject.data = std::make_shared<Squares>(2000);
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
+    const double weights = ownMb("VmRSS");
+    BenchmarkResult result;
+    result.name = name, result.device = "cpu", result.form = "none";
+    result.parameters = parameterCount(options);
+    if (contrast) {
+        const auto start = Clock::now();
+        runnerOf(contrastAnalysis())
+            .run(subject,
+                 {{"layer", std::int64_t{2}},
+                  {"attribute", std::string("same object")},
+                  {"examples", std::int64_t{2000}},
+                  {"untrained", std::int64_t{0}}},
+                 {});
+        result.figures = {{"whole_s", since(start) / 1000.0}};
+    } else {
+        subject.sample = subject.data->sample(0);
+        const auto layer = options.get<StackDepth>().n_layers;
+        const auto run = [&](const char* kind, std::int64_t i, std::int64_t j) {
+            runnerOf(originsAnalysis())
+                .run(subject,
+                     {{"layer", layer}, {"kind", std::string(kind)}, {"source", i}, {"to", j}}, {});
+        };
+        const std::int64_t i = text ? 200 : 7, j = 3;
+        result.figures = {{"pass_ms", best(3,
+                                           [&] {
+                                               model.withInput(*subject.sample, {},
+                                                               [](auto& m, const auto& input) {
+                                                                   const torch::NoGradGuard noGrad;
+                                                                   m.forward(input);
+                                                               });
+                                           })},
+                          {"relation_ms", best(3, [&] { run("relation", i, j); })},
+                          {"attention_ms", best(3, [&] { run("attention-ra", i, j); })}};
+    }
+    result.peakRssMb = ownMb("VmHWM");
+    result.figures.emplace_back("peak_over_weights_mb", result.peakRssMb - weights);
+    return result;
+}
+
 }  // namespace
 
 const std::vector<std::string>& inspectBenchmarkNames() {
     static const std::vector<std::string> names = {
         "inspect_343m_1024", "inspect_12x12_512", "inspect_4096", "atlas_5000",
-        "scan_345m",         "duel_vidat",        "duel_12x12",   "public"};
+        "scan_345m",         "duel_vidat",        "duel_12x12",   "origins_vidat",
+        "origins_lm",        "contrast_2000",     "public"};
     return names;
 }
 
@@ -331,6 +387,7 @@ BenchmarkResult runInspectBenchmark(const std::string& name, double seconds) {
     if (name == "public") return runPublicBenchmark(seconds);
     if (name == "atlas_5000" || name == "scan_345m") return runAnalysisBenchmark(name);
     if (name.starts_with("duel_")) return runDuelBenchmark(name);
+    if (name.starts_with("origins_") || name == "contrast_2000") return runWhyBenchmark(name);
     const auto subject = subjectOf(name);
     const auto model = randomModel(subject.model);
     const torch::NoGradGuard noGrad;

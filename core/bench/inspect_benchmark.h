@@ -16,7 +16,9 @@ namespace relascope::core {
 /// random texts of 512 tokens. public: a pass of 512 tokens, and 64 tokens generated after 16, of
 /// the smallest GPT-2; tests/bench/public.py times the package `transformers` beside it.
 /// duel_vidat, duel_12x12: two small ViDATs, two models of 12 layers
-/// and 12 heads.
+/// and 12 heads. origins_vidat, origins_lm: the origins of a cell of the last layer of a small
+/// ViDAT, and of 12 layers of 12 heads with 256 tokens; contrast_2000: a contrast of a small ViDAT
+/// over 2,000 images.
 const std::vector<std::string>& inspectBenchmarkNames();
 
 /// Runs one of these benchmarks, with random weights. Figures of a probe, in milliseconds: the

@@ -373,7 +373,14 @@ torch::Tensor PointReader::at(const HookPoint& point, const torch::Tensor& value
     PointInfo info{point.name, {}, value.sizes().vec(), point.closed.defined()};
     for (const auto axis : point.axes) info.axes.emplace_back(axisName(axis));
     m_points.push_back(std::move(info));
-    if (m_keeps) m_tensors[point.name] = value;
+    if (!m_keeps) return value;
+    const auto axis = std::find_if(point.axes.begin(), point.axes.end(), [](Axis one) {
+        return one == Axis::Position || one == Axis::I;
+    });
+    m_tensors[point.name] =
+        m_rows.defined() && axis != point.axes.end()
+            ? value.index_select(axis - point.axes.begin(), m_rows.to(value.device()))
+            : value;
     return value;
 }
 

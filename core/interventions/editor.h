@@ -104,11 +104,14 @@ public:
     const std::vector<PointInfo>& points() const { return m_points; }
     /// Only notes the points and keeps no tensor.
     void recordNamesOnly() { m_keeps = false; }
+    /// Keeps these rows alone, of each tensor: along its axis `position`, or `i`. [rows] int64.
+    void keepRows(torch::Tensor rows) { m_rows = std::move(rows); }
 
 private:
     std::vector<std::string> m_names;  // sorted
     std::map<std::string, torch::Tensor> m_tensors;
     std::vector<PointInfo> m_points;
+    torch::Tensor m_rows;
     bool m_keeps = true;
 };
 

@@ -62,19 +62,20 @@ enum class PartKind {
     SensoryHead,     ///< of self-attention
     RelationalHead,  ///< both of its paths
     Relation,        ///< inside a relational head: sent through one column of W_r
-    Symbols,         ///< inside a relational head: taken from symbols
+    Symbols,         ///< inside a relational head: taken from symbols; without a head the stream
+                     ///< that an Abstractor begins with
     CrossHead,       ///< of a decoder: attends to the encoder
     FeedForward,     ///< without its last bias
     Bias,            ///< `where` names its part
-    Edits            ///< changes by edits at points between the parts
+    Edits,           ///< changes by edits at points between the parts
+    Feature          ///< of an object: `where` names it
 };
 /// The name of a kind: "embedding", "positions", "sensory head", "relational head", "relation",
-/// "symbols", "cross head", "feed-forward", "bias", "edits".
+/// "symbols", "cross head", "feed-forward", "bias", "edits", "feature".
 inline const char* partKindName(PartKind kind) {
     static constexpr const char* names[] = {
-        "embedding", "positions", "sensory head", "relational head",
-        "relation",  "symbols",   "cross head",   "feed-forward",
-        "bias",      "edits"};
+        "embedding",  "positions",    "sensory head", "relational head", "relation", "symbols",
+        "cross head", "feed-forward", "bias",         "edits",           "feature"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -85,7 +86,9 @@ struct AttributionPart {
     std::string where = {};                    ///< for a bias: "sensory heads", "final norm", ...
     double value = 0.0;
     /// Relations and symbols are already counted in the relational head before them.
-    bool inside() const { return kind == PartKind::Relation || kind == PartKind::Symbols; }
+    bool inside() const {
+        return head >= 0 && (kind == PartKind::Relation || kind == PartKind::Symbols);
+    }
     /// The part in words, counted from 1: "layer 2 relational head 1 relation 3".
     std::string text() const {
         std::string words;
@@ -94,6 +97,7 @@ struct AttributionPart {
         words += partKindName(kind);
         if (kind == PartKind::Relation) return words + " " + std::to_string(relation + 1);
         if (head >= 0 && !inside()) words += " " + std::to_string(head + 1);
+        if (kind == PartKind::Feature) return words + " " + where;
         return where.empty() ? words : words + " of " + where;
     }
 };

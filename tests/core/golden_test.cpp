@@ -31,8 +31,23 @@ INSTANTIATE_TEST_SUITE_P(Published, Golden, testing::ValuesIn(testing_support::g
                              return name;
                          });
 
+class GoldenWhy : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenWhy, EveryStoredTensorAgrees) {
+    const auto report = verifyFolder(kGolden + GetParam());
+    EXPECT_TRUE(report.ok);
+    EXPECT_GE(report.lines.size(), 5u);
+    for (const auto& line : report.lines)
+        EXPECT_TRUE(line.ok) << line.name << " abs " << line.absolute << " rel " << line.relative
+                             << " " << line.note;
+}
+
+INSTANTIATE_TEST_SUITE_P(Origins, GoldenWhy, testing::ValuesIn(testing_support::whyCases()),
+                         [](const auto& info) { return info.param.substr(4); });
+
 TEST(GoldenCases, AreAllThere) {
     EXPECT_EQ(testing_support::goldenCases().size(), 49u);
+    EXPECT_EQ(testing_support::whyCases().size(), 13u);
 }
 
 }  // namespace

@@ -544,7 +544,7 @@ TEST(ScanSentences, SayWhatCannotBeSaid) {
     const auto all = sentencesOf(scan);
     const auto open = std::find_if(all.begin(), all.end(), [](const auto& text) {
         return text.find(
-                   "From 1,000 images it cannot be said whether all relations of layer 2 is "
+                   "From 1,000 images it cannot be said whether all relations of layer 2 are "
                    "used") == 0;
     });
     EXPECT_NE(open, all.end()) << all[1];

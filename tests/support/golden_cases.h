@@ -22,4 +22,14 @@ inline std::vector<std::string> goldenCases() {
     return names;
 }
 
+/// The folders of fixtures/golden/why: cases of origins, by their path from fixtures/golden.
+inline std::vector<std::string> whyCases() {
+    const auto golden = std::filesystem::path(RELASCOPE_FIXTURES) / "golden";
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(golden / "why"))
+        names.push_back("why/" + entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 }  // namespace relascope::testing_support

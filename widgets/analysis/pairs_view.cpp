@@ -173,7 +173,7 @@ void PairsView::fill(const Answer& answer) {
     m_tokens->setPanels({});
     m_footer->setText({});
     m_shown = -1;
-    m_inspect->setEnabled(false);
+    m_inspect->hide();
     if (answer.tables.empty()) {
         m_all = {};
         m_phenomena->setTable({});
@@ -204,7 +204,7 @@ void PairsView::showPairs(const std::string& phenomenon) {
 
 void PairsView::showTokens(int row) {
     m_shown = row >= 0 && row < static_cast<int>(m_rows.size()) ? row : -1;
-    m_inspect->setEnabled(m_shown >= 0);
+    m_inspect->setVisible(m_shown >= 0);
     if (m_shown < 0) return m_tokens->setPanels({});
     const auto pair = std::make_shared<const AlignedPair>(
         tokensOf(answer(), m_rows[static_cast<std::size_t>(row)]));

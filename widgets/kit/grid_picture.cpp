@@ -208,7 +208,9 @@ void GridPicture::paintCell(QPainter& painter, const QRect& room, const GridCell
         QFont font = monoFont(12);
         font.setBold(cell.emphasised);
         painter.setFont(font);
-        painter.setPen(cell.emphasised ? t.text : t.muted);
+        painter.setPen(!std::isnan(cell.value) && cell.emphasised ? Theme::textOn(fill)
+                       : cell.emphasised                          ? t.text
+                                                                  : t.muted);
         paint::elidedText(painter, inner.adjusted(6, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft,
                           cell.text);
     } else if (room.width() >= m_style.numbersFrom) {

@@ -48,6 +48,7 @@ struct AbstractorAttentionImpl : torch::nn::Module, RecordingPoint {
     torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& key,
                           const torch::Tensor& value, const Symbols& relative = {});
 
+    const AbstractorHeads& options() const { return m_heads; }
     std::int64_t keyDim() const { return m_heads.key_dim; }
 
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
@@ -76,6 +77,7 @@ struct AbstractorBlockImpl : torch::nn::Module, RecordingPoint {
     /// a [b, n, d]; x [b, m, d] is the input of the middle sub-layer: relations among x (RCA), or
     /// keys and values.
     torch::Tensor forward(torch::Tensor a, const torch::Tensor& x, const Symbols& relative = {});
+    const Parts& parts() const { return m_parts; }
 
     Norm norm1{nullptr}, norm2{nullptr}, norm3{nullptr};
     AbstractorAttention self_attn{nullptr}, middle{nullptr};

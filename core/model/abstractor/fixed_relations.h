@@ -16,6 +16,8 @@ struct PairwiseRelationsImpl : torch::nn::Module, RecordingPoint {
     PairwiseRelationsImpl(const PairRelationsOptions& options, bool sharp);
     /// x [b, n, object_dim] -> [b, n_relations, n, n].
     torch::Tensor forward(const torch::Tensor& x);
+    /// What the inner products are multiplied by.
+    double scale() const { return m_sharpness > 0 ? m_sharpness : 1.0; }
 
     Linear wq{nullptr}, wk{nullptr};
 

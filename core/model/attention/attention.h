@@ -129,6 +129,7 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
     /// The parts of forward(x, x, x), for kernels that compute several kinds of heads at once: the
     /// sizes, the projections without a cache, and the steps after the heads are joined.
     KernelHeads kernelHeads() const;
+    const HeadOptions& options() const { return m_options; }
     /// The width of the joined heads.
     std::int64_t width() const { return m_options.width(); }
     KernelCall kernelCall(const torch::Tensor& x);

@@ -76,6 +76,7 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     torch::Tensor finish(const torch::Tensor& heads) { return dropOutput(wo(heads)); }
     torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
 
+    const RelationalOptions& options() const { return m_options; }
     /// The form that the last forward pass used: "chunked", "cuda", "cuda, tensor cores". Empty
     /// before the first pass.
     const std::string& lastForm() const { return m_lastForm; }

@@ -12,6 +12,7 @@ struct DualAttnDecoderBlockImpl : torch::nn::Module, RecordingPoint {
     explicit DualAttnDecoderBlockImpl(const StackOptions& options);
     /// x [b, m, d] attends to context [b, n, d].
     torch::Tensor forward(torch::Tensor x, const torch::Tensor& context, const Symbols& symbols);
+    bool normFirst() const { return m_normFirst; }
 
     Norm norm1{nullptr}, norm2{nullptr}, norm3{nullptr};
     DualAttention dual_attn{nullptr};
@@ -27,6 +28,7 @@ TORCH_MODULE(DualAttnDecoderBlock);
 struct DecoderBlockImpl : torch::nn::Module, RecordingPoint {
     explicit DecoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x, const torch::Tensor& context);
+    bool normFirst() const { return m_normFirst; }
 
     Norm norm1{nullptr}, norm2{nullptr}, norm3{nullptr};
     Attention self_attn{nullptr}, cross_attn{nullptr};

@@ -54,6 +54,7 @@ struct DualAttnEncoderBlockImpl : torch::nn::Module, RecordingPoint {
     /// forward() with the symbols of what the heads read: norm1 x, or x in post-norm.
     using Retrieve = std::function<Symbols(const torch::Tensor&)>;
     torch::Tensor forward(torch::Tensor x, const Retrieve& retrieve);
+    bool normFirst() const { return m_normFirst; }
 
     Norm norm1{nullptr}, norm2{nullptr};
     DualAttention dual_attn{nullptr};
@@ -70,6 +71,8 @@ TORCH_MODULE(DualAttnEncoderBlock);
 struct EncoderBlockImpl : torch::nn::Module, RecordingPoint {
     explicit EncoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x);
+    bool normFirst() const { return m_normFirst; }
+    bool isParallel() const { return m_parallel; }
 
     Norm norm1{nullptr}, norm2{nullptr};
     Attention self_attn{nullptr};

@@ -18,6 +18,7 @@ struct NanochatAttentionImpl : torch::nn::Module {
     /// The joined heads before `wo`: y [b, n, d] and the value embeddings of the tokens [b, n, K
     /// head_dim], which may be undefined -> [b, n, d].
     torch::Tensor heads(const torch::Tensor& y, const torch::Tensor& valueEmbedding);
+    const NanochatOptions& options() const { return m_options; }
 
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
     Linear wq_rel{nullptr}, wk_rel{nullptr};                           ///< with Hadamard heads

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/verify_why.h"
+
+#include <torch/utils.h>
+
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "analysis/contrast_terms.h"
+#include "analysis/score_parts.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/source.h"
+#include "checkpoint/tensor_io.h"
+#include "files/atomic_file.h"
+#include "model/finite_outputs.h"
+#include "model/public/public_options.h"
+#include "types/error.h"
+
+namespace relascope::core {
+namespace {
+
+using WhyJson = nlohmann::json;
+using WhyTensors = std::map<std::string, torch::Tensor>;
+
+constexpr double kWhyTolerance = 2e-5, kWhyShareTolerance = 1e-4;
+
+/// The lines of a case.
+class WhyReport {
+public:
+    explicit WhyReport(const WhyTensors& stored) : m_stored(stored) { m_report.ok = true; }
+
+    /// Within kWhyTolerance of the largest number, or `shares` within kWhyShareTolerance.
+    void compare(const std::string& name, const torch::Tensor& ours, bool shares = false) {
+        const auto found = m_stored.find(name);
+        if (found == m_stored.end()) return;
+        m_seen[name] = true;
+        VerifyLine line{name};
+        const auto theirs = found->second.to(torch::kDouble).reshape(found->second.sizes());
+        if (!ours.defined() || ours.sizes() != theirs.sizes()) {
+            line.note = ours.defined() ? "different shape" : "not computed by this model";
+            return add(line);
+        }
+        const auto difference = (ours.to(torch::kDouble) - theirs).abs();
+        const double largest = theirs.numel() > 0 ? theirs.abs().max().item<double>() : 0.0;
+        line.absolute = theirs.numel() > 0 ? difference.max().item<double>() : 0.0;
+        line.relative = line.absolute / std::max(largest, 1e-12);
+        line.ok = line.absolute <= (shares ? kWhyShareTolerance : kWhyTolerance * (1.0 + largest));
+        if (!std::isfinite(line.absolute)) line.note = "not finite";
+        add(line);
+    }
+    void add(VerifyLine line) {
+        m_report.ok = m_report.ok && line.ok;
+        m_report.worst =
+            std::isfinite(line.absolute) ? std::max(m_report.worst, line.absolute) : line.absolute;
+        m_report.lines.push_back(std::move(line));
+    }
+    /// Every stored tensor of a query must have been computed.
+    VerifyReport done() {
+        for (const auto& [name, tensor] : m_stored)
+            if (std::isdigit(static_cast<unsigned char>(name[0])) && !m_seen[name])
+                add({name, 0.0, 0.0, false, "not computed by this program"});
+        return std::move(m_report);
+    }
+
+private:
+    const WhyTensors& m_stored;
+    std::map<std::string, bool> m_seen;
+    VerifyReport m_report;
+};
+
+// The names of parts as a case has them, which does not name the stacks.
+std::vector<std::string> plainNames(const std::vector<StreamPart>& parts) {
+    std::vector<std::string> names;
+    for (const auto& part : parts) names.push_back(part.AttributionPart::text());
+    return names;
+}
+
+// The same of names that may have a stack in front.
+std::vector<std::string> withoutStacks(const ModelStreams& streams,
+                                       const std::vector<std::string>& names) {
+    std::vector<std::string> all;
+    for (const auto& name : names) {
+        all.push_back(name);
+        for (const auto& stack : streams.stacks())
+            if (name.starts_with(stack.name + " ")) all.back() = name.substr(stack.name.size() + 1);
+    }
+    return all;
+}
+
+VerifyLine namesLine(const std::string& name, const std::vector<std::string>& ours,
+                     const std::vector<std::string>& theirs) {
+    VerifyLine line{name};
+    line.ok = ours == theirs;
+    if (ours.size() != theirs.size()) {
+        line.note =
+            std::to_string(ours.size()) + " parts, " + std::to_string(theirs.size()) + " stored";
+        return line;
+    }
+    for (std::size_t k = 0; k < ours.size() && line.note.empty(); ++k)
+        if (ours[k] != theirs[k]) line.note = "'" + ours[k] + "' for '" + theirs[k] + "'";
+    return line;
+}
+
+// Terms [parts of i, parts of j] summed by layers, in the order of `layers`.
+torch::Tensor byLayers(const ScoreTerms& terms, const std::vector<std::string>& layers) {
+    const auto group = [&](const SideParts& side) {
+        const auto count = static_cast<std::int64_t>(layers.size());
+        auto sums = torch::zeros({side.values.size(1), count, side.values.size(3)}, torch::kDouble);
+        for (std::size_t p = 0; p < side.parts.size(); ++p) {
+            const auto layer = side.parts[p].layer;
+            const auto name = layer < 0 ? "input" : "layer " + std::to_string(layer + 1);
+            for (std::int64_t g = 0; g < count; ++g)
+                if (layers[static_cast<std::size_t>(g)] == name)
+                    sums.select(1, g).add_(side.values[0].select(1, static_cast<std::int64_t>(p)));
+        }
+        return sums;
+    };
+    return terms.of(group(terms.i), group(terms.j));
+}
+
+void verifyOrigins(WhyReport& report, ModelImpl& model, const ModelOptions& options,
+                   const ModelInput& inputs, const WhyJson& query, const std::string& key,
+                   const WhyTensors& stored) {
+    const ModelStreams streams(model, options);
+    const ScoreParts parts(streams,
+                           scoreMap(streams, query.at("stack"), query.at("layer").get<int>(),
+                                    query.at("kind"), query.at("index").get<int>()));
+    const auto example = query.at("example").get<std::int64_t>();
+    if (example < 0 || example >= inputs.x.size(0))
+        throw OptionError("example", std::to_string(example) + " is out of range: there are " +
+                                         std::to_string(inputs.x.size(0)) + " stored inputs");
+    const auto one = [&](const torch::Tensor& batch) {
+        return batch.defined() ? batch.slice(0, example, example + 1) : batch;
+    };
+    const ModelInput input(one(inputs.x), one(inputs.target));
+    ScoreCell cell;
+    cell.i = query.at("i"), cell.j = query.at("j");
+    if (query.at("against") == "row") cell.against = ScoreCell::Against::Row;
+    const auto terms = scoreTerms(parts, model, input, cell, false);
+    report.add(namesLine(key + "/parts_i", plainNames(terms.i.parts), query.at("parts_i")));
+    report.add(namesLine(key + "/parts_j", plainNames(terms.j.parts), query.at("parts_j")));
+    report.compare(key + "/value", torch::tensor({terms.value}, torch::kDouble));
+    report.compare(key + "/terms", terms.terms());
+    report.compare(key + "/layers", byLayers(terms, query.at("layers")));
+    for (const auto& [name, tensor] : stored)
+        for (const bool ofI : {true, false}) {
+            const auto prefix = key + (ofI ? "/tokens_i/" : "/tokens_j/");
+            if (!name.starts_with(prefix)) continue;
+            const auto& all = ofI ? terms.i.parts : terms.j.parts;
+            const auto at = std::stoul(name.substr(prefix.size()));
+            if (at >= all.size()) continue;
+            const auto split = scoreTerms(parts, model, input, cell, false, &all[at]);
+            report.compare(name, ofI ? split.tokensOfI() : split.tokensOfJ().t());
+        }
+}
+
+void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& options,
+                    const ModelInput& input, const WhyJson& query, const std::string& key,
+                    const WhyTensors& stored, const std::string& file) {
+    const ModelStreams streams(model, options);
+    const ScoreParts parts(streams,
+                           scoreMap(streams, query.at("stack"), query.at("layer").get<int>(),
+                                    query.at("kind"), query.at("index").get<int>()));
+    const auto from = query.at("objects_from").get<std::int64_t>();
+    const auto objects = torch::arange(from, parts.size(ScoreSide::I, input));
+    const auto pass = [&](Hooks& hooks) {
+        const EvaluationMode evaluation(model);
+        const HookScope scope(&hooks);
+        answersOf(model, input);
+    };
+    const bool split = query.contains("through");
+    auto read = partVectors(parts, input, objects, false, "all", 512, nullptr, pass);
+    report.add(
+        namesLine(key + "/parts_i", withoutStacks(streams, read.namesI), query.at("parts_i")));
+    report.add(
+        namesLine(key + "/parts_j", withoutStacks(streams, read.namesJ), query.at("parts_j")));
+    ContrastPairs pairs;
+    pairs.u = read.u, pairs.v = read.v, pairs.scale = parts.scale();
+    pairs.byOffset = options.input() == InputKind::Tokens;
+    const auto n = objects.size(0);
+    const auto attribute = storedTensor(stored, "attribute", file),
+               defined = storedTensor(stored, "defined", file);
+    auto open = torch::ones({n, n}, torch::kBool).logical_xor(torch::eye(n, torch::kBool));
+    if (parts.isCausal()) open = open.tril(-1);
+    open = defined.ne(0).logical_and(open);
+    pairs.yes = attribute.ne(0).logical_and(open).to(torch::kDouble);
+    pairs.no = attribute.eq(0).logical_and(open).to(torch::kDouble);
+    pairs.facts = storedTensor(stored, "facts", file);
+    const auto terms = contrastTerms(pairs, storedTensor(stored, "draws", file));
+    const auto one = [](double value) { return torch::tensor({value}, torch::kDouble); };
+    report.compare(key + "/difference", one(terms.difference));
+    report.compare(key + "/interval/difference",
+                   torch::tensor({terms.low, terms.high}, torch::kDouble), true);
+    for (const auto& [name, shares] : {std::pair{"receiver", &terms.receiver},
+                                       {"sender", &terms.sender},
+                                       {"both", &terms.both},
+                                       {"facts/both", &terms.facts}}) {
+        report.compare(key + "/" + name, shares->value, true);
+        report.compare(key + "/interval/" + name, shares->interval, true);
+    }
+    report.compare(key + "/cancellation", one(terms.cancellation), true);
+    const auto a = query.at("strongest").at(0).get<std::int64_t>(),
+               b = query.at("strongest").at(1).get<std::int64_t>();
+    const auto term = termOf(pairs, a, b), scores = scoresOf(pairs);
+    const bool causal = parts.isCausal();
+    report.compare(key + "/auc/all", one(placeFixedAucOf(pairs, scores, causal)), true);
+    report.compare(key + "/auc/alone", one(placeFixedAucOf(pairs, term, causal)), true);
+    report.compare(key + "/auc/without", one(placeFixedAucOf(pairs, scores - term, causal)), true);
+    if (split) {
+        const auto tokens = [&](int side) {
+            const auto at =
+                query.at("through").at(static_cast<std::size_t>(side)).get<std::size_t>();
+            const auto& names = side == 0 ? read.namesI : read.namesJ;
+            const auto part = partNamed(streams, names.at(at), query.at("stack"), "through");
+            const auto again = partVectors(parts, input, objects, false, "all", 512, &part, pass);
+            const auto& all = side == 0 ? again.tokensI : again.tokensJ;
+            return PartTokens{all.index_select(2, objects), all.sum(2)};
+        };
+        report.compare(key + "/through",
+                       throughShares(pairs, tokens(0), tokens(1), terms.difference), true);
+    }
+    const auto known = hasMean(pairs).to(torch::kDouble);
+    const auto* first = objects.const_data_ptr<std::int64_t>();
+    TermCut cut(parts.scorePoint(), parts.map().index,
+                term * known.unsqueeze(2) * known.unsqueeze(1), {first, first + n}, {});
+    torch::Tensor logits;
+    {
+        const torch::NoGradGuard noGrad;
+        const HookScope scope(&cut);
+        logits = model.forward(input);
+    }
+    report.compare(key + "/cut/logits", logits);
+}
+
+}  // namespace
+
+VerifyReport verifyWhy(const std::string& folder, const std::string& device,
+                       const std::string& models) {
+    namespace fs = std::filesystem;
+    const auto file = (fs::path(folder) / "why.json").string();
+    try {
+        const auto why = WhyJson::parse(readTextFile(file));
+        if (why.value("format", "") != "relascope-why/1")
+            throw FileError(file, "format: '" + why.value("format", "") +
+                                      "' is not relascope-why/1, which this program reads");
+        const std::string analysis = why.at("analysis"), name = why.at("model");
+        const bool contrast = analysis == "contrast";
+        if (analysis != "origins" && !contrast)
+            throw FileError(
+                file, "analysis: '" + analysis + "' cannot be verified; origins and contrast can");
+        const auto path = fs::path(name);
+        if (name.empty() || path.is_absolute() || name.find("..") != std::string::npos)
+            throw FileError(file, "model: '" + name + "' is not the name of a folder");
+        const auto above = fs::absolute(folder).lexically_normal();
+        const auto parent = (above.has_filename() ? above : above.parent_path()).parent_path();
+        const auto modelFolder =
+            ((models.empty() ? parent.parent_path() : fs::path(models)) / path).string();
+        const auto source = CheckpointSource::open(modelFolder);
+        auto options = checkpointModel(*source);
+        // Stored images have been normalised already.
+        if (auto* images = options.find<PublicImageOptions>()) images->preprocessor.clear();
+        auto model = makeModel(options);
+        loadWeights(*model, options, *source);
+        model->to(torch::Device(device));
+        model->eval();
+        const auto own = folder + "/io.safetensors";
+        const auto stored = readTensors(own);
+        const auto io = contrast ? own : modelFolder + "/io.safetensors";
+        const auto inputs =
+            storedInput(readTensors(io), "input/", options, io).to(torch::Device(device));
+        WhyReport report(stored);
+        int number = 0;
+        for (const auto& query : why.at("queries")) {
+            const auto key = std::to_string(number++);
+            if (contrast)
+                verifyContrast(report, *model, options, inputs, query, key, stored, own);
+            else
+                verifyOrigins(report, *model, options, inputs, query, key, stored);
+        }
+        return report.done();
+    } catch (const WhyJson::exception& error) {
+        throw FileError(file, error.what());
+    }
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Contrast: shares add up to 1 and are those of a plain computation over all pairs, facts add up to
+// the pairs of parts, and what cannot be compared is refused with the reason.
+#include "analysis/contrast.h"
+
+#include <torch/utils.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/contrast_terms.h"
+#include "analysis/edited_model.h"
+#include "analysis/open_model.h"
+#include "analysis/pair_objects.h"
+#include "analysis/run_analysis.h"
+#include "interventions/editor.h"
+#include "support/rooms.h"
+#include "tests/datasets/step_run.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+RunOptions smallOccurs() {
+    auto o = presetOptions("relational-games-occurs", "dat");
+    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
+    o.model.set("n_relations", std::int64_t{2}), o.model.set("rel_proj_dim", std::int64_t{8});
+    o.data.train_size = 32, o.data.validation_size = 200, o.data.test_size = 2;
+    o.train.device = "cpu", o.train.batch_size = 32;
+    o.train.seeds = {3}, o.train.steps = 1;
+    return o;
+}
+
+struct ContrastOfRun {
+    StepRun run{smallOccurs(), 3};
+    core::OpenedModel model{run.path(), "", "cpu"};
+    core::AnalysisSubject subject;
+    ContrastOfRun() {
+        subject.model = &model;
+        subject.path = subject.run = run.path();
+        subject.device = "cpu";
+        subject.data = run.splits().validation;
+    }
+    Answer measure(core::OptionValues values, const core::AnalysisWatch& watch = {}) {
+        values.try_emplace("attribute", std::string("same object"));
+        values.try_emplace("untrained", std::int64_t{0});
+        return core::contrastRunner().run(subject, values, watch);
+    }
+};
+
+double sumOf(const Table& table) {
+    double sum = 0.0;
+    for (const double share : table.numbers("share")) sum += share;
+    return sum;
+}
+
+TEST(Contrast, SharesAddUpToOneAndTheDifferenceIsThatOfThePairs) {
+    ContrastOfRun measured;
+    const auto answer = measured.measure({{"layer", std::int64_t{2}}});
+    ASSERT_EQ(answer.number("split"), 1.0) << "one of these maps tells them apart untrained";
+    EXPECT_NEAR(sumOf(answer.table("parts")), 1.0, 1e-6);
+    // The difference, place by place, of the scores that a pass records.
+    auto objects = core::pairObjects(measured.model.options(), *measured.subject.data, 1000, "");
+    const auto attributes =
+        core::attributesOf(objects, measured.model.options(), *measured.subject.data, "");
+    const auto same = std::find_if(attributes.all.begin(), attributes.all.end(),
+                                   [](const auto& a) { return a.name.starts_with("same object"); });
+    ASSERT_NE(same, attributes.all.end());
+    const std::vector<std::int64_t> all(objects.examples.begin(), objects.examples.end());
+    const auto batch = core::makeBatch(*measured.subject.data, all.data(), std::ssize(all));
+    core::PointReader reader({"blocks.1.rel.hook_rel_scores"});
+    measured.model.edited({})->answers(batch, measured.subject.data, all, &reader);
+    const auto scores = reader.tensors().begin()->second.select(3, 0).to(torch::kDouble);
+    const auto n = objects.shape.objects;
+    double whole = 0.0, weight = 0.0;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+            double sums[2] = {0.0, 0.0}, counts[2] = {0.0, 0.0};
+            for (std::size_t e = 0; e < all.size() && i != j; ++e) {
+                const auto truth = same->truth[(e * n + i) * n + j];
+                if (truth == core::kPairUndefined) continue;
+                const bool yes = truth == core::kPairYes;
+                counts[yes] += 1.0;
+                sums[yes] +=
+                    scores[static_cast<std::int64_t>(e)][objects.positions[i]][objects.positions[j]]
+                        .item<double>();
+            }
+            if (counts[0] == 0.0 || counts[1] == 0.0) continue;
+            const double w = counts[0] * counts[1];
+            whole += w * (sums[1] / counts[1] - sums[0] / counts[0]), weight += w;
+        }
+    EXPECT_NEAR(answer.number("difference"), whole / weight,
+                1e-5 * std::abs(whole / weight) + 1e-7);
+    EXPECT_LE(answer.number("low"), answer.number("difference"));
+    EXPECT_GE(answer.number("high"), answer.number("difference"));
+    // Facts add up to what pairs of parts are together.
+    const auto& parts = answer.table("parts");
+    double both = 0.0;
+    for (std::size_t row = 0; row < parts.rows(); ++row)
+        if (parts.texts("side")[row] == "both") both += parts.numbers("share")[row];
+    EXPECT_NEAR(sumOf(answer.table("facts")), both, 1e-6);
+    EXPECT_EQ(answer.table("facts").rows(), 9U) << "shape, colour and the rest";
+    EXPECT_EQ(core::contrastAnalysis().csv(answer).rfind("side,i,j,share,low,high,", 0), 0u);
+    const auto text = core::contrastAnalysis().terminal(answer);
+    EXPECT_NE(text.find("The strongest pair of parts is"), std::string::npos) << text;
+}
+
+TEST(Contrast, UntrainedModelsThroughAndUse) {
+    ContrastOfRun measured;
+    const auto answer = measured.measure({{"layer", std::int64_t{2}},
+                                          {"untrained", std::int64_t{2}},
+                                          {"through", std::string("layer 1 sensory head 1")},
+                                          {"by", std::string("facts")},
+                                          {"use", true}});
+    EXPECT_EQ(answer.number("untrained"), 2.0);
+    EXPECT_LE(answer.number("untrained_low"), answer.number("untrained_high"));
+    EXPECT_EQ(answer.tables.at(1).key, "facts");
+    for (const auto* key : {"parts", "facts"}) {
+        const auto& table = answer.table(key);
+        for (std::size_t row = 0; row < table.rows(); ++row)
+            EXPECT_LE(table.numbers("untrained_low")[row], table.numbers("untrained_high")[row]);
+    }
+    // The nine ways add up to the part on both sides.
+    const auto& parts = answer.table("parts");
+    for (std::size_t row = 0; row < parts.rows(); ++row)
+        if (parts.texts("side")[row] == "both" &&
+            parts.texts("i")[row] == "layer 1 sensory head 1" &&
+            parts.texts("j")[row] == "layer 1 sensory head 1") {
+            EXPECT_NEAR(sumOf(answer.table("through")), parts.numbers("share")[row], 0.05);
+        }
+    EXPECT_EQ(answer.text("metric"), "accuracy");
+    EXPECT_LE(answer.number("change_low"), answer.number("change_high"));
+}
+
+TEST(Contrast, OfTheFirstLayerIsTheEmbedding) {
+    ContrastOfRun measured;
+    const auto answer = measured.measure({{"layer", std::int64_t{1}}});
+    const auto& parts = answer.table("parts");
+    EXPECT_EQ(parts.texts("i")[0], "embedding");
+    EXPECT_EQ(parts.texts("j")[0], "embedding");
+    EXPECT_NEAR(parts.numbers("share")[0], 1.0, 0.15);
+    EXPECT_GT(answer.number("auc"), 0.8);
+}
+
+TEST(Contrast, IsRefusedWithTheReason) {
+    ContrastOfRun measured;
+    const auto says = [&](core::OptionValues values, const std::string& field,
+                          const std::string& text) {
+        try {
+            measured.measure(std::move(values));
+            ADD_FAILURE() << "accepted: " << text;
+        } catch (const OptionError& error) {
+            EXPECT_EQ(error.field(), field) << error.what();
+            EXPECT_NE(error.message().find(text), std::string::npos) << error.what();
+        }
+    };
+    says({{"attribute", std::string("same colur")}}, "attribute", "same colour");
+    says({{"attribute", std::string()}}, "attribute", "choose one of ");
+    says({{"layer", std::int64_t{7}}}, "layer", "7 is out of range");
+    says({{"index", std::int64_t{7}}}, "index", "7 is out of range");
+    says({{"examples", std::int64_t{3}}}, "attribute", "are too few");
+    says({{"through", std::string("layer 9 sensory head 1")}, {"layer", std::int64_t{2}}},
+         "through", "");
+}
+
+// Constant scores tell nothing apart, and are no error.
+TEST(Contrast, OfAConstantMapIsNotSplit) {
+    core::ContrastPairs pairs;
+    torch::manual_seed(5);
+    pairs.u = torch::ones({40, 3, 2, 4}, torch::kDouble);
+    pairs.v = torch::ones({40, 3, 2, 4}, torch::kDouble);
+    const auto yes = torch::rand({40, 3, 3}).gt(0.5);
+    const auto open = torch::eye(3, torch::kBool).logical_not();
+    pairs.yes = yes.logical_and(open).to(torch::kDouble);
+    pairs.no = yes.logical_not().logical_and(open).to(torch::kDouble);
+    const auto terms = core::contrastTerms(pairs, torch::randint(40, {20, 40}, torch::kLong));
+    EXPECT_NEAR(terms.difference, 0.0, 1e-12);
+    EXPECT_LE(terms.low, 1e-12);
+    EXPECT_GE(terms.high, -1e-12);
+}
+
+}  // namespace
+}  // namespace relascope
