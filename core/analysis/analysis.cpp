@@ -31,11 +31,11 @@ namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),     &patchingAnalysis(),    &lensAnalysis(),
-        &attributionAnalysis(),  &originsAnalysis(),     &alongTrainingAnalysis(),
-        &headMeasuresAnalysis(), &sharesAnalysis(),      &pairsAnalysis(),
-        &phenomenaAnalysis(),    &symbolHeadsAnalysis(), &atlasAnalysis(),
-        &contrastAnalysis(),     &scanAnalysis(),        &duelAnalysis()};
+        &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
+        &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
+        &originsAnalysis(),     &sharesAnalysis(),        &pairsAnalysis(),
+        &phenomenaAnalysis(),   &symbolHeadsAnalysis(),   &atlasAnalysis(),
+        &contrastAnalysis(),    &scanAnalysis(),          &duelAnalysis()};
     return all;
 }
 
