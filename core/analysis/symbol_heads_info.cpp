@@ -387,7 +387,7 @@ std::string symbolCostText(const AnalysisCost& cost, const OptionValues& values)
            " pairs of contexts: about " + roughDuration(std::max(1.0, seconds));
 }
 
-/// What was found, and how the model answers; files have all effects.
+/// What was found, and how the model answers; JSON has all effects.
 std::string symbolText(const Answer& answer) {
     Answer shown{{answer.table("")}};
     shown.tables.push_back(answer.table("rules"));

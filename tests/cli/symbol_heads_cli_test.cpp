@@ -61,7 +61,8 @@ TEST(SymbolHeadsCli, PartsArePatchedAndWritten) {
     for (const char* name : {"a.csv", "a.tex", "a.json"})
         EXPECT_EQ(runCli(command + " --out " + (home / name)).code, 0) << name;
     EXPECT_EQ(contentOf(home / "a.csv").rfind("part,group,rule_examples,rule_last", 0), 0u);
-    EXPECT_TRUE(std::filesystem::exists(home / "a.effects.csv"));
+    EXPECT_TRUE(std::filesystem::exists(home / "a.rules.csv"));
+    EXPECT_NE(contentOf(home / "a.json").find("\"effects\""), std::string::npos);
     const auto shown = runCli(command).out;
     EXPECT_NE(shown.find("4 pairs of contexts are too few"), std::string::npos) << shown;
     EXPECT_NE(runCli(command + " --where first").err.find("--where"), std::string::npos);

@@ -146,7 +146,13 @@ TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
         {{"", "", {{"examples", "Examples", "", ColumnKind::Integer, {}, {}, {}, {}, {40}}}},
          parts(),
          {"hidden", "", {{"x", "", "", ColumnKind::Number, {}, {}, {}, {}, {1}}}},
-         {"more", "More", {{"name", "Name", "", ColumnKind::Text, {}, {}, {}, {}, {}, {"a"}}}}}};
+         {"more",
+          "More",
+          {{"name", "Name", "", ColumnKind::Text, {}, {}, {}, {}, {}, {"a"}},
+           {"size", "Size", "", ColumnKind::Integer, {}, {}, {}, {}, {1}}}},
+         {"says",
+          "Says",
+          {{"says", "Says", "", ColumnKind::Text, {}, {}, {}, {}, {}, {"b", "c"}}}}}};
     TablesView view(QStringLiteral("Shares"), QStringLiteral("shares"));
     view.resize(800, 400);
     EXPECT_TRUE(view.isEmpty());
@@ -154,6 +160,7 @@ TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
     view.show();
     EXPECT_EQ(view.headText(), "examples 40");
     EXPECT_EQ(view.choice()->count(), 2);
+    EXPECT_EQ(view.sentences(), "b\nc");
     QSignalSpy asked(&view, &AnalysisFrame::mapRequested);
     auto* table = view.table();
     const auto click = [&](int row) {
