@@ -214,22 +214,22 @@ LayerHealth::LayerHealth(TrainJob& job, std::int64_t recordEvery) : m_job(job) {
 
 // Clipping has scaled all gradients by one factor, which the norm before it gives back.
 void LayerHealth::addGradients(HealthValues& values, double norm) const {
-    std::vector<torch::Tensor> norms;
+    std::vector<torch::Tensor> norms = {m_job.optimizer->gradientNorm().to(torch::kFloat)};
+    std::vector<std::string> names;
     for (const auto& [name, parameters] : m_layers) {
         std::vector<torch::Tensor> gradients;
         for (const auto& parameter : parameters)
             if (parameter.grad().defined()) gradients.push_back(parameter.grad());
-        if (!gradients.empty())
-            norms.push_back(torch::stack(at::_foreach_norm(gradients)).norm().to(torch::kFloat));
-        else
-            norms.emplace_back();
+        if (gradients.empty()) continue;
+        norms.push_back(torch::stack(at::_foreach_norm(gradients)).norm().to(torch::kFloat));
+        names.push_back(name);
     }
-    const double all = m_job.optimizer->gradientNorm().item<double>();
-    for (std::size_t i = 0; i < norms.size(); ++i)
-        if (norms[i].defined() && all > 0.0)
-            values.emplace_back(
-                std::string(metricInfo(Metric::GradientNorm).key) + "/" + m_layers[i].first,
-                norms[i].item<double>() * norm / all);
+    // Together, so that a device is waited for once.
+    const auto known = torch::stack(norms).cpu();
+    const double all = known[0].item<double>();
+    for (std::size_t i = 0; i < names.size() && all > 0.0; ++i)
+        values.emplace_back(std::string(metricInfo(Metric::GradientNorm).key) + "/" + names[i],
+                            known[static_cast<std::int64_t>(i) + 1].item<double>() * norm / all);
 }
 
 HealthValues LayerHealth::measure(double norm) {
