@@ -414,9 +414,10 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
     if (analysis.input == AnalysisInput::Data) {
         command.add_option("--split", a.split, "split to measure on");
         auto* text = command.add_option("--text", a.text, "a text to measure on");
-        command.add_option("--data", a.data, ".npz images to measure on")->excludes(text);
+        auto* data = command.add_option("--data", a.data, ".npz images to measure on");
+        data->excludes(text);
         if (analysis.onPairs || analysis.readsPairs)
-            pairOptions(command, a.pairs, a.fields)->excludes(text);
+            pairOptions(command, a.pairs, a.fields)->excludes(text)->excludes(data);
     } else if (analysis.input == AnalysisInput::Sentences) {
         pairOptions(command, a.pairs, a.fields);
     } else if (analysis.input == AnalysisInput::Pair) {
