@@ -50,7 +50,7 @@ const FieldTable<ContrastOptions>& contrastFields() {
         fields::integer(&O::index, "index", "Index", "index of the relation or head, from 1", 1,
                         1e6),
         fields::text(&O::attribute, "attribute", "Attribute",
-                     "what pairs are told apart by, one of the atlas's: 'same object'"),
+                     "what separates the pairs: an attribute of the atlas, as 'same object'"),
         fields::integer(&O::examples, "examples", "Examples",
                         "examples that are described, at most", 2, 1e6),
         fields::choice(&O::by, "by", "By",
@@ -125,8 +125,9 @@ Answer answerOf(const Contrast& contrast) {
         answer.tables.push_back(std::move(parts));
     } else {
         auto known = table("facts", "By facts", "Fact of i", "Fact of j", contrast.facts, false);
-        answer.tables.push_back(contrast.byFacts ? std::move(known) : parts);
-        answer.tables.push_back(contrast.byFacts ? std::move(parts) : std::move(known));
+        if (contrast.byFacts) std::swap(parts, known);
+        answer.tables.push_back(std::move(parts));
+        answer.tables.push_back(std::move(known));
     }
     if (!contrast.through.empty())
         answer.tables.push_back(

@@ -147,7 +147,7 @@ private:
 
 // How often each example is in each draw, after a first way that has each once: [1 + draws, e].
 torch::Tensor countsOf(const torch::Tensor& draws, std::int64_t examples) {
-    const auto once = torch::ones({1, examples}, torch::kDouble);
+    auto once = torch::ones({1, examples}, torch::kDouble);
     if (!draws.defined()) return once;
     const auto drawn = torch::zeros({draws.size(0), examples}, torch::kDouble)
                            .scatter_add_(1, draws, torch::ones(draws.sizes(), torch::kDouble));

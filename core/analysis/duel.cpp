@@ -2,6 +2,7 @@
 #include "analysis/duel.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -327,8 +328,7 @@ private:
         AnalysisSubject subject) {
         subject.data = m_subject.pairs;
         const SentenceBatches batches(subject, 0);
-        auto edited = subject.interventions;
-        const auto model = subject.model->edited(edited);
+        const auto model = subject.model->edited(subject.interventions);
         const auto scores =
             pairScores(batches.tokens(), batches.scoreAll(*model, false, [this](double) {
                 if (m_watch.stop.stop_requested()) throw Cancelled();
@@ -343,7 +343,7 @@ private:
     void comparePairs() {
         const auto ours = pairScoresOf(m_subject), theirs = pairScoresOf(*m_subject.other);
         struct Values {
-            std::vector<double> right[2], difference[2];
+            std::array<std::vector<double>, 2> right = {}, difference = {};
         };
         std::vector<std::pair<std::string, Values>> all = {{"all", {}}};
         for (const auto& [index, a] : ours) {
