@@ -4,7 +4,10 @@
 
 #include <QApplication>
 #include <QFile>
+#include <QFileInfo>
 #include <QScreen>
+#include <QSettings>
+#include <QThread>
 #include <QTimer>
 #include <QtGlobal>
 #include <cerrno>
@@ -165,6 +168,20 @@ void showMessage(QtMsgType type, const QMessageLogContext& context, const QStrin
     std::_Exit(cli::kExitFailed);
 }
 
+/// A process that was killed, or a machine that lost power, can leave an empty lock beside the
+/// settings. Qt removes a lock whose process is gone, but an empty one names none: it would hold
+/// the window back for half a minute.
+void removeEmptySettingsLock() {
+    const QString path = QSettings().fileName() + QStringLiteral(".lock");
+    const auto empty = [&path] {
+        const QFileInfo lock(path);
+        return lock.exists() && lock.size() == 0;
+    };
+    if (!empty()) return;
+    QThread::msleep(200);  // longer than another start takes to write its number
+    if (empty()) QFile::remove(path);
+}
+
 void openAll(MainWindow& window, const Launch& launch) {
     if (const auto page = pageNamed(launch.page)) window.showPage(*page);
     if (!launch.run.isEmpty()) window.opener().openRun(launch.run);
@@ -230,6 +247,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "relascope: %s\n", error.what());
         return cli::kExitFailed;
     }
+    removeEmptySettingsLock();
     const widgets::ThemeMode theme = launch->theme == "dark" ? widgets::ThemeMode::Dark
                                      : launch->theme == "light" || picture
                                          ? widgets::ThemeMode::Light

@@ -23,7 +23,7 @@ fail() { echo "\$1"; cat "$home"/err*; for p in \$pids; do kill -9 \$p 2>/dev/nu
 pids=""
 start() { local name=\$1; shift; "$program" "\$@" 2>"$home/err.\$name" & pid=\$!; pids="\$pids \$pid"; }
 windows() { xdotool search --onlyvisible --name '^Relascope$' 2>/dev/null | wc -l; }
-await() { for _ in \$(seq 150); do [ "\$(windows)" = "\$1" ] && return 0; sleep 0.2; done; fail "\$(windows) windows instead of \$1"; }
+await() { for _ in \$(seq 150); do [ "\$(windows)" = "\$1" ] && return 0; sleep 0.2; done; fail "line \${BASH_LINENO[0]}: \$(windows) windows instead of \$1"; }
 second() { timeout 60 "$program" "\$@" 2>"$home/err2"; }
 
 start first --theme light; first=\$pid; await 1
@@ -51,6 +51,8 @@ grep -q "one run" "$home/config/Relascope/Relascope.conf" && grep -q "two run" "
 start killed; await 1
 kill -9 \$pid; wait \$pid 2>/dev/null || true; await 0
 ls "$home"/run/*.socket >/dev/null || fail "a killed window leaves its socket"
+# So is an empty lock of the settings, which Qt would wait for.
+: >"$home/config/Relascope/Relascope.conf.lock"
 start next; next=\$pid; await 1
 second "one run" || fail "after a kill: \$?"
 kill -TERM \$next; wait \$next || true
