@@ -26,12 +26,6 @@ namespace {
 constexpr int kPointingMs = 120;
 const QString kTimes = QStringLiteral(" \u00D7 ");
 
-/// As the bar above the map names heads where it is narrow.
-QString shortPart(QString part) {
-    return part.replace(QStringLiteral("relational head"), QStringLiteral("rel. head"))
-        .replace(QStringLiteral("sensory head"), QStringLiteral("sens. head"));
-}
-
 /// A head whose output is a sum over tokens, with or without one of its relations.
 bool isHead(const QString& part) {
     static const QRegularExpression head(QStringLiteral("\\bhead \\d+"));

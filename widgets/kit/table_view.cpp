@@ -357,9 +357,17 @@ int TableView::figureHeight(int most) const {
 void TableView::paintFigure(QPainter& painter, int width, int most) const {
     const Theme& t = Theme::current();
     auto all = widths(width);
-    // The widest columns give way.
+    // The widest columns give way, of words as long as there are such.
+    const auto room = [&](std::size_t c) {
+        const bool words = m_model->columnAt(static_cast<int>(c)).kind == ColumnKind::Text;
+        return words && all[c] > kLeastWords ? all[c] + 10 * width : all[c];
+    };
+    std::vector<std::size_t> places(all.size());
+    std::iota(places.begin(), places.end(), std::size_t(0));
     for (int over; (over = std::accumulate(all.begin(), all.end(), 0) - width) > 0;) {
-        const auto widest = std::max_element(all.begin(), all.end());
+        const auto widest = all.begin() + std::ptrdiff_t(*std::max_element(
+                                              places.begin(), places.end(),
+                                              [&](auto a, auto b) { return room(a) < room(b); }));
         if (*widest <= kLeastColumn) break;
         *widest -= std::min(over, std::min(*widest - kLeastColumn, 16));
     }
