@@ -127,6 +127,15 @@ void TableModel::setTable(Table table) {
                           (m_widths.empty() && isInside(static_cast<int>(row)) ? kInside : 0));
         m_widths.push_back(wide);
     }
+    // Columns that are written alike are of one unit: their bars have one scale.
+    for (std::size_t a = 0; a < m_ranges.size(); ++a)
+        for (std::size_t b = 0; b < m_ranges.size(); ++b)
+            if (const auto& of = m_table.columns[m_columns[a]].format,
+                &other = m_table.columns[m_columns[b]].format;
+                of.bar && of == other) {
+                const auto range = m_ranges[b];
+                for (const double end : {range.low, range.high}) m_ranges[a].include(end);
+            }
     order();
     endResetModel();
 }
