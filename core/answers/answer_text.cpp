@@ -42,10 +42,11 @@ const Table* mainTable(const Answer& answer) {
     return nullptr;
 }
 
+// Text shows no pictures.
 std::vector<const Column*> shownColumns(const Table& table) {
     std::vector<const Column*> columns;
     for (const auto& column : table.columns)
-        if (isShown(column)) columns.push_back(&column);
+        if (isShown(column) && !column.holdsPictures()) columns.push_back(&column);
     return columns;
 }
 
