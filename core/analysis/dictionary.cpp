@@ -136,6 +136,14 @@ private:
         return found == m_names.end() ? std::to_string(id) : found->second;
     }
 
+    DatasetPtr textNamed(const std::string& file) const {
+        try {
+            return openEvaluationText(*m_subject.model, {"", file, "", 0}, {}, m_watch.stop);
+        } catch (const OptionError& error) {
+            throw OptionError("weights", error.message());
+        }
+    }
+
     // The chance of each token, [vocabulary].
     torch::Tensor weights(std::int64_t vocabulary) {
         auto all = torch::ones({vocabulary}, torch::kDouble);
@@ -146,9 +154,7 @@ private:
             m_options.weights == "even" || (m_options.weights.empty() && !m_subject.data);
         if (!even) {
             auto data = m_subject.data;
-            if (!m_options.weights.empty())
-                data = openEvaluationText(*m_subject.model, {"", m_options.weights, "", 0}, {},
-                                          m_watch.stop);
+            if (!m_options.weights.empty()) data = textNamed(m_options.weights);
             all = all * counted(*data, vocabulary);
             m_d.over = " weighted by " + data->info().name;
             if (all.sum().item<double>() <= 0.0)
@@ -228,7 +234,8 @@ private:
     }
 
     DictionaryPair pairOf(std::int64_t receiver, std::int64_t sender, double score) const {
-        return {receiver, sender, tokenText(receiver), tokenText(sender), score};
+        return {receiver, sender, shownToken(tokenText(receiver)), shownToken(tokenText(sender)),
+                score};
     }
 
     void takePartners(const ScoreFactors& factors, const torch::Tensor& ids) {

@@ -40,7 +40,7 @@ struct DictionaryToken {
 /// A pair of tokens. Of attention the score is less the mean of its row.
 struct DictionaryPair {
     std::int64_t receiver = 0, sender = 0;
-    std::string receiverText, senderText;
+    std::string receiverText, senderText;  ///< as people read them, blanks in quotation marks
     double score = 0.0;
 };
 

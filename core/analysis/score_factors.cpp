@@ -85,7 +85,7 @@ ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& w
     const auto meanQ = weightedMean(factors.q, weights), meanK = weightedMean(factors.k, weights);
     const auto root = weights.sqrt().unsqueeze(1);
     const auto a = root * (factors.q - meanQ), b = root * (factors.k - meanK);
-    const auto rQ = std::get<1>(at::linalg_qr(a)), rK = std::get<1>(at::linalg_qr(b));
+    const auto rQ = std::get<1>(at::linalg_qr(a, "r")), rK = std::get<1>(at::linalg_qr(b, "r"));
     // The factors behind QR: rows of orthonormal columns.
     const auto [u, s, vt] = at::linalg_svd(factors.scale * torch::matmul(rQ, rK.t()), false);
     const double ofReceivers = std::pow(factors.scale * number(torch::matmul(rQ, meanK).norm()), 2),

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
@@ -142,11 +143,90 @@ std::map<std::string, torch::Tensor> pointsForTables(ModelImpl& model, const Mod
     return reader.take();
 }
 
-// In the first layer of every model of tokens or of linear embeddings, for every kind of map.
-TEST(WeightScores, OfTheFirstLayerAreWhatModelsCompute) {
+struct CheckedMaps {
     int tables = 0, forms = 0;
+};
+
+// Holds the scores of a layer against those that a pass records; in later layers of a model whose
+// earlier layers add nothing.
+void checkLayer(ModelImpl& model, const ModelOptions& options, const ModelInput& input, int layer,
+                CheckedMaps& checked) {
+    std::unique_ptr<core::ModelStreams> streams;
+    try {
+        streams = std::make_unique<core::ModelStreams>(model, options);
+    } catch (const OptionError&) {
+        return;
+    }
+    const auto points = pointsForTables(model, input);
+    for (const char* kind : {"relation", "attention-ra", "attention-sa"})
+        for (int index = 0; index < 2; ++index) {
+            SCOPED_TRACE(std::string(kind) + " " + std::to_string(index));
+            std::unique_ptr<core::ScoreParts> parts;
+            try {
+                parts = std::make_unique<core::ScoreParts>(
+                    *streams, core::scoreMap(*streams, "", layer, kind, index));
+                (void)parts->projection(core::ScoreSide::I);
+            } catch (const OptionError&) {
+                continue;  // there is no such map
+            }
+            const auto at = parts->scorePoint();
+            const auto& recorded = points.at(at.name);
+            const torch::Tensor map =
+                (at.byRelation ? recorded.select(3, index) : recorded.select(1, index))
+                    .to(torch::kDouble);  // [b, i, j]
+            const torch::Tensor open = map.isfinite();
+            const double tolerance = 3e-5 * (1.0 + map.index({open}).abs().max().item<double>());
+            if (options.input() == InputKind::Tokens) {
+                const auto n = map.size(1);
+                const std::vector<std::pair<std::int64_t, std::int64_t>> cells = {
+                    {n - 1, 0}, {n - 1, n - 2}, {1, 1}, {2, 1}};
+                for (const auto& [i, j] : cells) {
+                    const auto factors = core::tokenFactors(*parts, core::TokenPlaces{i, j, i - j});
+                    for (std::int64_t b = 0; b < map.size(0); ++b) {
+                        if (!open[b][i][j].item<bool>()) continue;
+                        const auto t = input.x[b][i].item<std::int64_t>(),
+                                   u = input.x[b][j].item<std::int64_t>();
+                        const double ours =
+                            factors.scale * (factors.q[t] * factors.k[u]).sum().item<double>();
+                        EXPECT_NEAR(ours, map[b][i][j].item<double>(), tolerance);
+                    }
+                }
+                ++checked.tables;
+            } else if (options.input() != InputKind::Pairs) {
+                try {
+                    const core::LinearScores scores(*parts);
+                    const auto objects = scores.read(input);
+                    const auto n = objects.gain.size(1), first = map.size(1) - n;
+                    const auto own = map.slice(1, first).slice(2, first);
+                    const auto off = (scores.scores(objects) - own).index({own.isfinite()});
+                    EXPECT_LT(off.abs().max().item<double>(), tolerance);
+                    const auto& x = objects.numbers;
+                    const auto pixels = torch::einsum("eip,pq,ejq->eij", {x, scores.form(), x});
+                    EXPECT_LT((scores.pixels(objects) - pixels).abs().max().item<double>(),
+                              1e-9 * (1.0 + pixels.abs().max().item<double>()));
+                    ++checked.forms;
+                } catch (const OptionError& error) {
+                    EXPECT_FALSE(error.message().empty());
+                }
+            }
+        }
+}
+
+// Layers before add nothing: their last projections are 0.
+void silence(ModelImpl& model) {
+    const torch::NoGradGuard noGrad;
+    for (auto& parameter : model.named_parameters()) {
+        const auto& key = parameter.key();
+        for (const char* last : {"wo.weight", "wo.bias", "wo_sa.weight", "wo_ra.weight",
+                                 "wo_rel.weight", "linear2.weight", "linear2.bias", "wr"})
+            if (key.ends_with(last)) parameter.value().zero_();
+    }
+}
+
+TEST(WeightScores, AreWhatModelsCompute) {
+    CheckedMaps first, later;
     for (const auto& [name, base] : smallModels())
-        for (const std::string form : {"", "pre-norm", "rmsnorm, biases", "no norm"}) {
+        for (const std::string form : {"", "pre-norm", "rmsnorm, biases", "post-norm", "no norm"}) {
             auto options = base;
             const auto set = [&](const std::string& field, const auto& value) {
                 for (const std::string stack : {"", "decoder."})
@@ -154,81 +234,44 @@ TEST(WeightScores, OfTheFirstLayerAreWhatModelsCompute) {
             };
             if (!form.empty() && !options.has("norm_first")) continue;
             if (form == "pre-norm") set("norm_first", true);
+            if (form == "post-norm") set("norm_first", false);
             if (form == "rmsnorm, biases")
                 set("norm_type", "rmsnorm"), set("bias", true), set("norm_first", true),
                     set("sa_add_bias_kv", true), set("ra_add_bias_kv", true);
             if (form == "no norm") set("norm_type", "none"), set("norm_first", false);
             SCOPED_TRACE(name + " " + form);
             const auto model = drawnForTables(options);
-            std::unique_ptr<core::ModelStreams> streams;
-            try {
-                streams = std::make_unique<core::ModelStreams>(*model, options);
-            } catch (const OptionError&) {
-                continue;
-            }
             const auto input = smallBatch(options, 2);
-            const auto points = pointsForTables(*model, input);
-            const bool tokens = options.input() == InputKind::Tokens;
-            for (const char* kind : {"relation", "attention-ra", "attention-sa"})
-                for (int index = 0; index < 2; ++index) {
-                    SCOPED_TRACE(std::string(kind) + " " + std::to_string(index));
-                    try {
-                        const core::ScoreParts parts(*streams,
-                                                     core::scoreMap(*streams, "", 0, kind, index));
-                        const auto at = parts.scorePoint();
-                        const auto& recorded = points.at(at.name);
-                        const auto map =
-                            (at.byRelation ? recorded.select(3, index) : recorded.select(1, index))
-                                .to(torch::kDouble);  // [b, i, j]
-                        const double tolerance =
-                            2e-5 * (1.0 + map.nan_to_num(0, 0, 0).abs().max().item<double>());
-                        if (tokens) {
-                            const auto n = map.size(1);
-                            const auto ids = input.x;
-                            double worst = 0.0;
-                            for (const auto& [i, j] :
-                                 std::vector<std::pair<std::int64_t, std::int64_t>>{
-                                     {n - 1, 0}, {n - 1, n - 2}, {2, 2}, {3, 1}}) {
-                                const auto factors = core::tokenFactors(parts, {i, j, i - j});
-                                for (std::int64_t b = 0; b < 2; ++b)
-                                    worst = std::max(
-                                        worst,
-                                        std::abs(factors.scale *
-                                                     (factors.q[ids[b][i].item<std::int64_t>()] *
-                                                      factors.k[ids[b][j].item<std::int64_t>()])
-                                                         .sum()
-                                                         .item<double>() -
-                                                 map[b][i][j].item<double>()));
-                            }
-                            EXPECT_LT(worst, tolerance);
-                            ++tables;
-                        } else if (options.input() != InputKind::Pairs) {
-                            const core::LinearScores scores(parts);
-                            const auto objects = scores.read(input);
-                            const auto n = objects.gain.size(1), first = map.size(1) - n;
-                            const auto own = map.slice(1, first).slice(2, first);
-                            const auto open = own.isfinite();
-                            EXPECT_LT((scores.scores(objects) - own)
-                                          .index({open})
-                                          .abs()
-                                          .max()
-                                          .item<double>(),
-                                      tolerance);
-                            // Gains and filters give what both sides have of the numbers.
-                            const auto x = objects.numbers;
-                            const auto pixels =
-                                torch::einsum("eip,pq,ejq->eij", {x, scores.form(), x});
-                            EXPECT_LT((scores.pixels(objects) - pixels).abs().max().item<double>(),
-                                      1e-9 * (1.0 + pixels.abs().max().item<double>()));
-                            ++forms;
-                        }
-                    } catch (const OptionError& error) {
-                        EXPECT_FALSE(error.message().empty());
-                    }
-                }
+            checkLayer(*model, options, input, 0, first);
+            silence(*model);
+            SCOPED_TRACE("layer 2");
+            if (options.info().layers(options).size() > 1 && !options.find<AbstractorOptions>())
+                checkLayer(*model, options, input, 1, later);
         }
-    EXPECT_GE(tables, 60);
-    EXPECT_GE(forms, 30);
+    EXPECT_GE(first.tables, 60);
+    EXPECT_GE(first.forms, 30);
+    EXPECT_GE(later.tables, 60);
+    RecordProperty("tables", first.tables);
+    RecordProperty("forms", first.forms);
+    RecordProperty("later", later.tables + later.forms);
+}
+
+TEST(WeightScores, AreWhatPublicModelsCompute) {
+    CheckedMaps checked;
+    const std::string golden = std::string(RELASCOPE_FIXTURES) + "/golden/";
+    for (const auto& folder : {golden, golden + "public/"})
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            if (!std::filesystem::exists(entry.path() / "config.json")) continue;
+            SCOPED_TRACE(entry.path().string());
+            core::OpenedModel model(entry.path().string(), "", "cpu");
+            model.withInput(model.randomInput(3), {}, [&](ModelImpl& m, const ModelInput& input) {
+                checkLayer(m, model.options(), input, 0, checked);
+            });
+        }
+    EXPECT_GE(checked.tables, 60);
+    EXPECT_GE(checked.forms, 10);
+    RecordProperty("tables", checked.tables);
+    RecordProperty("forms", checked.forms);
 }
 
 // Without biases and positions there is nothing but numbers x numbers: the gains and the filters
