@@ -310,10 +310,11 @@ private:
         const auto facts = factsOfObjects(objects, data);
         const auto read = readAll(scores, objects, facts);
         m_d.width = read.q.size(2);
-        if (!read.q.isfinite().all().item<bool>() || !read.wholeQ.isfinite().all().item<bool>())
-            throw Error("the queries of " + m_d.map +
-                        " hold NaN or infinity, so that nothing can "
-                        "be said of what it compares; look at an earlier step");
+        for (const auto& values : {read.q, read.k, read.wholeQ, read.wholeK})
+            if (!values.isfinite().all().item<bool>())
+                throw Error("the scores of " + m_d.map +
+                            " hold NaN or infinity, so that nothing can be said of what it "
+                            "compares; look at an earlier step");
         const auto taken = m_taken.flatten();
         const auto some = taken.nonzero().squeeze(1);
         const auto count = static_cast<double>(some.size(0));

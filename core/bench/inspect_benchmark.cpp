@@ -17,6 +17,7 @@
 #include "analysis/run_analysis.h"
 #include "analysis/scan.h"
 #include "analysis/score_factors.h"
+#include "analysis/weight_scores.h"
 #include "bench/benchmark_parts.h"
 #include "bench/inspect_benchmark.h"
 #include "checkpoint/checkpoint.h"
@@ -379,6 +380,17 @@ BenchmarkResult runDictionaryBenchmark() {
     constexpr std::int64_t tokens = 50257;
     BenchmarkResult result;
     result.name = "dictionary_50k", result.device = "cpu", result.form = "none";
+    {
+        auto options = subjectOf("inspect_12x12_512").model;
+        options.set("vocab_size", tokens), options.set("n_layers", std::int64_t{1});
+        OpenedModel model(options, 1, "cpu");
+        model.withInput(model.randomInput(0), {}, [&](ModelImpl& m, const ModelInput&) {
+            const ModelStreams streams(m, options);
+            const ScoreParts parts(streams, scoreMap(streams, "", 0, "attention-sa", 0));
+            result.figures.emplace_back("factors_s",
+                                        best(1, [&] { tokenFactors(parts, {}); }) / 1000.0);
+        });
+    }
     malloc_trim(0);
     std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
     const double before = ownMb("VmRSS");
