@@ -36,7 +36,7 @@ TEST(OriginsCli, SplitsACellOfEveryKindOfModel) {
                               "seq2seq_dat_math --reference 1 --stack decoder --kind cross "
                               "--layer 1 --source 2 --to 1");
     EXPECT_EQ(cross.code, 0) << cross.err;
-    EXPECT_NE(cross.out.find("above the mean of its row"), std::string::npos) << cross.out;
+    EXPECT_NE(cross.out.find("against the mean of its row"), std::string::npos) << cross.out;
     EXPECT_NE(cross.out.find("encoder embedding"), std::string::npos) << cross.out;
     const testing_support::TemporaryFolder folder{"origins"};
     std::filesystem::create_directories(folder.path());
