@@ -387,8 +387,8 @@ void WhyPanel::showList() {
         m_lists->setCurrent(Raises);
     if (m_answer.tables.empty()) return m_table->setTable({});
     const int list = m_lists->current();
-    // The row that was current in the list of another cell is not current in this one.
-    Table shown{"parts of " + std::to_string(m_places)};
+    // The row that was current in another list, or in that of another cell, is not current here.
+    Table shown{std::to_string(m_places) + ' ' + std::to_string(list)};
     shown.columns = {{"part", list == Tokens ? "Token" : "Part", {}, ColumnKind::Text},
                      {"value", "Adds", {}, ColumnKind::Number, {3, false, true, true}},
                      {"tip", {}, {}, ColumnKind::Text}};
