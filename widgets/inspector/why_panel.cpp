@@ -230,6 +230,10 @@ WhyPanel::WhyPanel(QWidget* parent)
     });
     connect(more, &QToolButton::clicked, this, &WhyPanel::tablesRequested);
     connect(close, &QToolButton::clicked, this, &WhyPanel::closed);
+    // From the top down.
+    const std::vector<QWidget*> order = {m_against, m_back,  m_groups, m_matrix,
+                                         m_lists,   m_table, more,     close};
+    for (std::size_t k = 1; k < order.size(); ++k) setTabOrder(order[k - 1], order[k]);
     say(QStringLiteral("Click a cell of a map."));
 }
 
@@ -286,7 +290,7 @@ void WhyPanel::showAnswer(const Answer& answer) {
     m_answer = answer;
     m_stack->setCurrentIndex(1);
     m_against->setEnabled(true);
-    m_says->setText(shownText(answer.text("says")));
+    m_says->setText(shownText(answer.text("says")) + m_note);
     const auto against = QString::fromStdString(answer.text("against"));
     m_against->setCurrent(against == QLatin1String("none")  ? 0
                           : against == QLatin1String("row") ? 1
