@@ -231,8 +231,11 @@ WhyPanel::WhyPanel(QWidget* parent)
     connect(more, &QToolButton::clicked, this, &WhyPanel::tablesRequested);
     connect(close, &QToolButton::clicked, this, &WhyPanel::closed);
     // From the top down.
-    const std::vector<QWidget*> order = {m_against, m_back,  m_groups, m_matrix,
-                                         m_lists,   m_table, more,     close};
+    std::vector<QWidget*> order;
+    for (int k = 0; k < m_against->count(); ++k) order.push_back(m_against->button(k));
+    order.insert(order.end(), {m_back, m_groups, m_matrix});
+    for (int k = 0; k < m_lists->count(); ++k) order.push_back(m_lists->button(k));
+    order.insert(order.end(), {m_table, more, close});
     for (std::size_t k = 1; k < order.size(); ++k) setTabOrder(order[k - 1], order[k]);
     say(QStringLiteral("Click a cell of a map."));
 }
