@@ -156,7 +156,10 @@ WhyPanel::WhyPanel(QWidget* parent)
     auto* below = new QWidget(this);
     m_stack = new QStackedLayout(below);
     m_column->addWidget(below, 1);
-    m_empty = new EmptyState({}, {}, below);
+    m_empty = mutedLabel({}, below);
+    m_empty->setWordWrap(true);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setContentsMargins(24, 12, 24, 12);
     m_stack->addWidget(m_empty);
 
     auto* parts = new QWidget(below);
@@ -272,7 +275,7 @@ void WhyPanel::setTrail(const QString& trail) {
 
 void WhyPanel::say(const QString& sentence) {
     m_answer = {};
-    m_empty->setSentence(sentence);
+    m_empty->setText(sentence);
     m_stack->setCurrentIndex(0);
     m_against->setEnabled(false);
     Q_EMIT tinted({});

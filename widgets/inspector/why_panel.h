@@ -108,7 +108,7 @@ private:
     QStringList m_parts;  ///< in words, of the rows of the list
 
     QStackedLayout* m_stack;
-    EmptyState* m_empty;
+    QLabel* m_empty;  ///< a sentence in place of the parts
     QVBoxLayout* m_column;
     QBoxLayout* m_body;
     SegmentedControl *m_against, *m_lists;
