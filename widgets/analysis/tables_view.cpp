@@ -22,7 +22,7 @@ bool isSentences(const Table& table) {
     return table.columns.size() == 1 && table.columns.front().kind == ColumnKind::Text;
 }
 
-constexpr int kFewestInGrid = 3, kWidestGrid = 880;
+constexpr int kFewestInGrid = 3, kWidestGrid = 884;
 
 /// Whether the numbers of a table are those of pairs of its rows.
 bool isSquare(const Table& table) {
@@ -67,7 +67,11 @@ GridPanel panelOf(const Table& table) {
 
 GridStyle styleOfPairs(const std::shared_ptr<ColorScale>& scale) {
     return {.fill = [scale](double value) { return scale->color(static_cast<float>(value)); },
-            .numbersFrom = 52};
+            .leastCell = 14,
+            .mostCell = 64,
+            .rowHeight = 18,
+            .numbersFrom = 52,
+            .mostUpright = 130};
 }
 
 }  // namespace
