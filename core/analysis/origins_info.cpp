@@ -18,7 +18,7 @@ std::string originsHead(const Origins& o) {
         return std::to_string(at) + (words.empty() ? "" : " " + quoted(words));
     };
     std::string head = o.map + ", i " + object(o.i, o.iText) + " -> j " + object(o.j, o.jText) +
-                       ": " + numberText("%.4g", o.value);
+                       ": score " + numberText("%.4g", o.value);
     const bool alone = o.against == "none";
     if (!alone) head += " against ";
     if (!alone) head += o.against == "row" ? "the mean of its row" : "cell (" + o.against + ")";

@@ -406,7 +406,7 @@ void RelationInspector::setWhyShown(bool shown) {
         if (!m_mapFirst || m_ownPanes) m_splitter->restoreState(m_withoutWhy);
     } else if (m_compact && !m_across) {
         const int high = m_outer->height();
-        m_outer->setSizes({high * 55 / 100, 0, high * 45 / 100});
+        m_outer->setSizes({high / 2, 0, high / 2});
     }
     arrangePanes();
     tintSource();

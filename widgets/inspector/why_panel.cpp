@@ -26,12 +26,6 @@ namespace {
 constexpr int kPointingMs = 120;
 const QString kTimes = QStringLiteral(" \u00D7 ");
 
-/// As the bar above the map names heads where it is narrow.
-QString shortPart(QString part) {
-    return part.replace(QStringLiteral("relational head"), QStringLiteral("rel. head"))
-        .replace(QStringLiteral("sensory head"), QStringLiteral("sens. head"));
-}
-
 /// A head whose output is a sum over tokens, with or without one of its relations.
 bool isHead(const QString& part) {
     static const QRegularExpression head(QStringLiteral("\\bhead \\d+"));
@@ -337,15 +331,22 @@ void WhyPanel::showMatrix() {
                                                                  : name);
     };
     for (const QString& name : all->rows) panel.rows << shortName(name, m_opened.first);
+    const QFontMetrics small(captionFont());
+    int longest = 0;
     for (const QString& name : all->columns) {
-        panel.columns << QString::number(panel.columns.size() + 1);
-        panel.inputs << shortName(name, m_opened.second);
+        panel.columns << shortName(name, m_opened.second);
+        longest = std::max(longest, small.horizontalAdvance(panel.columns.back()));
     }
-    panel.cell = [all](int row, int column) {
+    if (longest > m_matrix->width() / (all->columns.size() + 2)) {
+        panel.inputs = panel.columns;  // stand upright
+        for (QString& name : panel.columns) name = QString::number(1);
+    }
+    const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(most))), 2, 6);
+    panel.cell = [all, digits](int row, int column) {
         const double value = all->at(row, column);
         return GridCell{
             .value = value,
-            .text = signedText(value, 2),
+            .text = signedText(value, digits),
             .emphasised = row + 1 == all->rows.size() || column + 1 == all->columns.size()};
     };
     panel.text = [all](int row, int column) {
@@ -489,8 +490,8 @@ void WhyPanel::change(const WhyChoice& choice) {
 /// In a wide and low place the lists stand beside the matrix.
 void WhyPanel::resizeEvent(QResizeEvent* event) {
     Box::resizeEvent(event);
-    m_body->setDirection(width() > 560 && width() > height() ? QBoxLayout::LeftToRight
-                                                             : QBoxLayout::TopToBottom);
+    m_body->setDirection(width() >= 480 && 2 * width() > 3 * height() ? QBoxLayout::LeftToRight
+                                                                      : QBoxLayout::TopToBottom);
     fitMatrix();
 }
 

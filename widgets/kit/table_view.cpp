@@ -138,6 +138,15 @@ void TableModel::setTable(Table table, const std::vector<Image>& pictures) {
                           (m_widths.empty() && isInside(static_cast<int>(row)) ? kInside : 0));
         m_widths.push_back(of.holdsPictures() ? kPictureRow : wide);
     }
+    // Columns that are written alike are of one unit: their bars have one scale.
+    for (std::size_t a = 0; a < m_ranges.size(); ++a)
+        for (std::size_t b = 0; b < m_ranges.size(); ++b)
+            if (const auto& of = m_table.columns[m_columns[a]].format,
+                &other = m_table.columns[m_columns[b]].format;
+                of.bar && of == other) {
+                const auto range = m_ranges[b];
+                for (const double end : {range.low, range.high}) m_ranges[a].include(end);
+            }
     order();
     endResetModel();
 }
@@ -381,9 +390,17 @@ int TableView::figureHeight(int most) const {
 void TableView::paintFigure(QPainter& painter, int width, int most) const {
     const Theme& t = Theme::current();
     auto all = widths(width);
-    // The widest columns give way.
+    // The widest columns give way, of words as long as there are such.
+    const auto room = [&](std::size_t c) {
+        const bool words = m_model->columnAt(static_cast<int>(c)).kind == ColumnKind::Text;
+        return words && all[c] > kLeastWords ? all[c] + 10 * width : all[c];
+    };
+    std::vector<std::size_t> places(all.size());
+    std::iota(places.begin(), places.end(), std::size_t(0));
     for (int over; (over = std::accumulate(all.begin(), all.end(), 0) - width) > 0;) {
-        const auto widest = std::max_element(all.begin(), all.end());
+        const auto widest = all.begin() + std::ptrdiff_t(*std::max_element(
+                                              places.begin(), places.end(),
+                                              [&](auto a, auto b) { return room(a) < room(b); }));
         if (*widest <= kLeastColumn) break;
         *widest -= std::min(over, std::min(*widest - kLeastColumn, 16));
     }
