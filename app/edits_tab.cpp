@@ -259,6 +259,8 @@ void EditsTab::measure(const std::string& analysis) {
                     editing().inspector().showMap(kind, layer, index);
                 });
         connect(m_measure, &AnalysisWindow::textsRequested, this, &EditsTab::showTexts);
+        connect(m_measure, &AnalysisWindow::exampleRequested,
+                qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas)), &AtlasPage::showExample);
         // The Checkpoint page has no time cursor.
         connect(m_measure, &AnalysisWindow::stepRequested, this, [this](qint64 step) {
             if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);

@@ -51,27 +51,13 @@ AtlasPage::AtlasPage(Controllers& controllers)
             });
     connect(this, &AnalysisWindow::stepRequested, this,
             [this](qint64 step) { m_controllers.selection.setStep(step); });
-    const auto viewOf = [this](MapKind kind, int layer, int index) {
+    connect(this, &AnalysisWindow::mapRequested, this, [this](MapKind kind, int layer, int index) {
         auto view = m_controllers.selection.view();
         view.kind = kind, view.layer = layer, view.index = index;
-        return view;
-    };
-    connect(this, &AnalysisWindow::mapRequested, this,
-            [this, viewOf](MapKind kind, int layer, int index) {
-                m_controllers.selection.setView(viewOf(kind, layer, index));
-                Q_EMIT workbenchRequested();
-            });
-    connect(this, &AnalysisWindow::exampleRequested, this,
-            [this, viewOf](const QString& split, qint64 example, const MapCell& cell) {
-                // Captures hold other examples.
-                if (m_controllers.probe.showsCapture())
-                    m_controllers.selection.setStep(std::nullopt);
-                m_controllers.probe.chooseSample(split, example);
-                m_wanted = viewOf(cell.kind, cell.layer, cell.index);
-                m_wanted->source = cell.i, m_wanted->target = cell.j;
-                m_wanted->reversed = false;
-                Q_EMIT workbenchRequested();
-            });
+        m_controllers.selection.setView(view);
+        Q_EMIT workbenchRequested();
+    });
+    connect(this, &AnalysisWindow::exampleRequested, this, &AtlasPage::showExample);
     connect(&controller(), &AnalysisController::reported, this,
             [this](const core::Analysis& of, const Answer& answer, bool finished) {
                 if (!(of == core::scanAnalysis()) || !controller().subject()) return;
@@ -128,6 +114,17 @@ void AtlasPage::showMap() {
 
 LongTask& AtlasPage::scanTask() {
     return controller().task(core::scanAnalysis());
+}
+
+void AtlasPage::showExample(const QString& split, qint64 example, const MapCell& cell) {
+    // Captures hold other examples.
+    if (m_controllers.probe.showsCapture()) m_controllers.selection.setStep(std::nullopt);
+    m_controllers.probe.chooseSample(split, example);
+    m_wanted = m_controllers.selection.view();
+    m_wanted->kind = cell.kind, m_wanted->layer = cell.layer, m_wanted->index = cell.index;
+    m_wanted->source = cell.i, m_wanted->target = cell.j;
+    m_wanted->reversed = false;
+    Q_EMIT workbenchRequested();
 }
 
 void AtlasPage::learn(Learn why) {

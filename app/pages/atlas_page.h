@@ -32,6 +32,8 @@ public:
     /// learnRefused() follow. Unless the user asks, nothing that is being measured is given up.
     void learn(Learn why);
     LongTask& scanTask();
+    /// Shows an example of a split of the run in the inspector of the Workbench, with that cell.
+    void showExample(const QString& split, qint64 example, const MapCell& cell);
     /// Whether a scan is kept with the run at `path`, which learn() would open.
     static bool hasKeptScan(const QString& path);
 

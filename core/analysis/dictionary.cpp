@@ -350,6 +350,46 @@ private:
                 follows(c, "sender", components.sender.select(1, c), facts, some);
             takePattern(component, "receiver", receivers[c]);
             takePattern(component, "sender", senders[c]);
+            takeExample(component, components.receiver.select(1, c), components.sender.select(1, c),
+                        some, objects);
+        }
+        if (m_options.stack.empty()) m_d.link = shownMap();
+    }
+
+    MapLink shownMap() const {
+        for (const auto kind :
+             {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
+            if (m_options.kind == mapKindName(kind))
+                return {kind, static_cast<int>(m_options.layer) - 1,
+                        static_cast<int>(m_options.index) - 1};
+        return {};
+    }
+
+    // The pair of an example that the component gives most.
+    void takeExample(DictionaryComponent& component, const torch::Tensor& receiver,
+                     const torch::Tensor& sender, const torch::Tensor& some,
+                     const PairObjects& objects) const {
+        const auto e = m_taken.size(0), n = m_taken.size(1);
+        const auto spread = [&](const torch::Tensor& scores) {
+            return torch::zeros({e * n}, torch::kDouble).index_put({some}, scores).view({e, n});
+        };
+        const auto a = spread(receiver), b = spread(sender);
+        const auto step = std::max<std::int64_t>(1, kNumbersAtOnce / (n * n));
+        double most = 0.0;
+        for (std::int64_t first = 0; first < e; first += step) {
+            auto products = a.slice(0, first, first + step).unsqueeze(2) *
+                            b.slice(0, first, first + step).unsqueeze(1);
+            products.diagonal(0, 1, 2).zero_();
+            const auto at = products.argmax().item<std::int64_t>();
+            const double value = products.flatten()[at].item<double>();
+            if (!(value > most)) continue;
+            most = value;
+            const auto example = static_cast<std::size_t>(first + at / (n * n));
+            component.example = objects.examples[example];
+            component.i = static_cast<int>(
+                positionOf(objects, example, static_cast<std::size_t>(at / n % n)));
+            component.j =
+                static_cast<int>(positionOf(objects, example, static_cast<std::size_t>(at % n)));
         }
     }
 

@@ -25,6 +25,9 @@ struct DictionaryComponent {
     std::string receiverHigh, receiverLow, senderHigh, senderLow;  ///< tokens or features
     Image receiver, sender;                      ///< of patches the patterns; else empty
     std::string receiverFollows, senderFollows;  ///< "colour 0.95"; may be empty
+    /// The pair i, j of an example of the data that it gives most; -1: the map has no examples.
+    std::int64_t example = -1;
+    int i = -1, j = -1;
 };
 
 /// One token and its score on a side of a component.
@@ -63,6 +66,7 @@ struct DictionaryNumber {
 struct Dictionary {
     static constexpr double kNone = DictionaryComponent::kNone;
 
+    MapLink link;              ///< the map in the inspector, without a cell
     std::string map, objects;  ///< "layer 1 relation 2"; "tokens", "patches" or "objects"
     std::string over;          ///< what the weights or the objects are of
     std::int64_t count = 0;    ///< tokens that are compared, or examples

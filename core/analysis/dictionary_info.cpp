@@ -108,7 +108,7 @@ Answer answerOf(const Dictionary& dictionary) {
     const char* high =
         "what has high scores; high receivers score high with high senders, low ones "
         "with low ones";
-    const ColumnTable<C> components = {
+    ColumnTable<C> components = {
         columns::integer(&C::number, "component", {"Component"}),
         columns::number(&C::value, "value",
                         {"Deviation", {3}, "Standard deviation of the scores that it makes"}),
@@ -148,7 +148,18 @@ Answer answerOf(const Dictionary& dictionary) {
         columns::text(&D::attribute, "attribute"),
         columns::number(&D::difference, "attribute_difference")};
     answer.tables.push_back(factsOf(facts, dictionary));
+    if (dictionary.objects != "tokens") {
+        components.push_back(columns::integer(&C::example, "example"));
+        components.push_back(columns::integer(&C::i, "i"));
+        components.push_back(columns::integer(&C::j, "j"));
+    }
     auto main = tableOf("components", "Components", components, dictionary.components);
+    for (const auto& component : dictionary.components) {
+        auto link = dictionary.link;
+        link.i = component.i, link.j = component.j;
+        if (component.example < 0) link.layer = -1;
+        main.links.push_back(link);
+    }
     if (pictures) {
         const auto where = main.columns.begin() + 4;
         main.columns.insert(

@@ -135,6 +135,20 @@ TEST_F(AtlasPageTest, WhatMakesTheDifferenceIsOfTheChosenMap) {
     click(compares->runButton());
     ASSERT_TRUE(waitUntil([&] { return !compares->view()->isEmpty(); }, 60000))
         << compares->view()->sentence().toStdString();
+    // A pattern leads to the pair of an example that it gives most.
+    auto* patterns = compares->view()->findChild<TableView*>();
+    const auto& components = patterns->table();
+    ASSERT_EQ(components.key, "components");
+    Q_EMIT patterns->rowChosen(0);
+    EXPECT_EQ(window->currentPage(), PageId::Workbench);
+    const auto example = static_cast<qint64>(components.numbers("example").front());
+    const auto& link = components.links.front();
+    EXPECT_TRUE(waitUntil([&] {
+        const auto& shown = inspector()->view();
+        return c().selection.sample() == example && shown.layer == link.layer &&
+               shown.source == link.i && shown.target == link.j;
+    })) << c().selection.sample();
+    EXPECT_EQ(c().selection.split(), "train");
 }
 
 TEST_F(AtlasPageTest, APairIsShownInTheInspector) {

@@ -106,7 +106,12 @@ TablesView::TablesView(const QString& title, const QString& name, QWidget* paren
         const auto& links = m_table->table().links;
         if (row < 0 || row >= static_cast<int>(links.size())) return;
         const auto& link = links[static_cast<std::size_t>(row)];
-        if (link.layer >= 0) Q_EMIT mapRequested(link.kind, link.layer, link.index);
+        if (link.layer < 0) return;
+        if (const auto* examples = m_table->table().find("example"); examples && link.i >= 0)
+            Q_EMIT exampleRequested(indexOf(examples->numbers[static_cast<std::size_t>(row)]),
+                                    {link.kind, link.layer, link.index, 0, link.i, link.j});
+        else
+            Q_EMIT mapRequested(link.kind, link.layer, link.index);
     });
     AnswerView::clear(QStringLiteral("Not measured."));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The view of an analysis that has none of its own: the values of its answer in the head, and its
 // tables one at a time; one whose columns are named as its rows is a grid of tinted cells. A click
-// on a row with a link shows that map in the inspector.
+// on a row with a link shows that map in the inspector, and with a column "example" that example.
 #pragma once
 
 #include "widgets/analysis/answer_view.h"
