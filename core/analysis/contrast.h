@@ -34,6 +34,7 @@ struct Contrast {
     std::string metric;  ///< of the use of that pair; empty: not measured
     double base = 0.0, change = 0.0, changeLow = 0.0, changeHigh = 0.0;
     std::int64_t untrained = 0;  ///< fresh models
+    bool first = false;          ///< and step 0 of the run, which counts as one of them
     std::string throughOf;       ///< the part of `through`; empty: none
     bool byFacts = false;        ///< facts come first
     std::vector<ContrastShare> parts, facts, through;

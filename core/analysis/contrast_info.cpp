@@ -22,8 +22,8 @@ std::string contrastHead(const Contrast& c) {
                        " " + c.noun + ": the score differs by " + numberText("%.3g", c.difference) +
                        range(c.low, c.high, "%.3g") + ", AUC " + numberText("%.3f", c.auc);
     if (c.untrained > 0)
-        head += "; untrained models " + numberText("%.3g", c.untrainedLow) + " to " +
-                numberText("%.3g", c.untrainedHigh);
+        head += std::string("; untrained models ") + (c.first ? "and step 0 " : "") +
+                numberText("%.3g", c.untrainedLow) + " to " + numberText("%.3g", c.untrainedHigh);
     if (!c.split) return head + ". It does not tell them apart by its mean; nothing is split";
     head += ". The strongest pair of parts is " + c.strongestI + " x " + c.strongestJ +
             ": alone AUC " + numberText("%.3f", c.alone) + ", without it " +
@@ -106,6 +106,7 @@ Answer answerOf(const Contrast& contrast) {
         columns::number(&C::untrainedLow, "untrained_low"),
         columns::number(&C::untrainedHigh, "untrained_high"),
         columns::integer(&C::untrained, "untrained"),
+        columns::flag(&C::first, "step_0"),
         columns::flag(&C::split, "split"),
         columns::number(&C::cancellation, "cancellation"),
         columns::text(&C::strongestI, "strongest_i"),

@@ -171,12 +171,13 @@ TEST(Contrast, IsRefusedWithTheReason) {
 TEST(Contrast, OfAConstantMapIsNotSplit) {
     core::ContrastPairs pairs;
     torch::manual_seed(5);
-    pairs.u = torch::ones({40, 3, 2, 4}, torch::kDouble);
-    pairs.v = torch::ones({40, 3, 2, 4}, torch::kDouble);
     const auto yes = torch::rand({40, 3, 3}).gt(0.5);
     const auto open = torch::eye(3, torch::kBool).logical_not();
     pairs.yes = yes.logical_and(open).to(torch::kDouble);
     pairs.no = yes.logical_not().logical_and(open).to(torch::kDouble);
+    const auto objects = core::takesPart(pairs).sum().item<std::int64_t>();
+    pairs.u = torch::ones({objects, 2, 4}, torch::kDouble);
+    pairs.v = torch::ones({objects, 2, 4}, torch::kDouble);
     const auto terms = core::contrastTerms(pairs, torch::randint(40, {20, 40}, torch::kLong));
     EXPECT_NEAR(terms.difference, 0.0, 1e-12);
     EXPECT_LE(terms.low, 1e-12);
