@@ -4,6 +4,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -30,6 +31,7 @@ constexpr std::int64_t kLeastPairs = 50;     // of either kind
 constexpr std::int64_t kMostSideParts = 64;  // at the grain that is split
 constexpr std::int64_t kDrawnPairs = 256;    // pairs of parts of texts that have intervals
 constexpr std::int64_t kFreshMaps = 16;      // relations of a layer of an untrained model
+constexpr std::int64_t kFreshDraws = 40;     // of an untrained model, for its difference alone
 constexpr double kNoContrast = std::numeric_limits<double>::quiet_NaN();
 
 class ContrastRun {
@@ -63,21 +65,23 @@ public:
 
     Contrast run() {
         Contrast c;
-        c.map = m_parts.text(), c.attribute = m_attribute;
+        c.map = m_parts.text(), c.attribute = m_attribute, c.layer = m_options.layer;
+        const auto input = m_model->options().input();
+        c.things = m_text ? "tokens" : input == InputKind::Images ? "patches" : "objects";
         c.data = m_subject.data->info().name, c.noun = m_objects.noun;
         c.byFacts = m_options.by == "facts";
         c.examples = static_cast<std::int64_t>(m_objects.shape.examples);
         c.yes = m_pairs.yes.sum().item<std::int64_t>(),
         c.no = m_pairs.no.sum().item<std::int64_t>();
         const double own = 1.0, fresh = static_cast<double>(m_options.untrained);
-        m_all = own + fresh + (m_options.use ? 1.0 : 0.0);
+        m_all = own + fresh + (uses() ? 1.0 : 0.0);
         StreamPart through;
         const StreamPart* split = nullptr;
         if (!m_options.through.empty()) {
             through = partNamed(m_streams, m_options.through, ownStack(), "through");
             split = &through;
         }
-        auto read = vectors(*m_model, m_parts, split);
+        const auto read = vectors(*m_model, m_parts, split);
         m_pairs.u = read.u, m_pairs.v = read.v;
         const auto draws = drawn(c.examples);
         const auto terms = contrastTerms(m_pairs, draws, m_text ? kDrawnPairs : 4096);
@@ -109,7 +113,11 @@ public:
         c.without = placeFixedAucOf(m_pairs, scores - term, m_objects.shape.causal);
         if (split) takeThrough(c, through.text());
         report(c);
-        if (m_options.use) measureUse(c, means, a, b), report(c);
+        if (uses()) {
+            chooseUsed(c, terms, read);
+            measureUse(c, means, read);
+            report(c);
+        }
         compareUntrained(c);
         return c;
     }
@@ -310,6 +318,10 @@ private:
         std::stable_sort(c.parts.begin(), c.parts.end(), [](const auto& one, const auto& other) {
             return std::abs(one.share) > std::abs(other.share);
         });
+        static constexpr std::array sides = {"receiver", "sender", "both"};
+        for (std::int64_t side = 0; side < 3; ++side)
+            c.sides.push_back(
+                row(terms.sides, sides[static_cast<std::size_t>(side)], {}, {}, {side}));
         if (!terms.facts.value.defined()) return;
         auto names = m_facts;
         names.emplace_back("rest");
@@ -343,7 +355,8 @@ private:
     public:
         void widen(const Contrast& one) {
             widen(m_difference, one.difference);
-            for (const auto* list : {&one.parts, &one.facts})
+            if (!one.split) return;
+            for (const auto* list : {&one.parts, &one.facts, &one.sides})
                 for (const auto& share : *list)
                     widen(m_shares.try_emplace(keyOf(share, list == &one.facts), kNothing)
                               .first->second,
@@ -351,7 +364,7 @@ private:
         }
         void put(Contrast& c) const {
             c.untrainedLow = m_difference.first, c.untrainedHigh = m_difference.second;
-            for (auto* list : {&c.parts, &c.facts})
+            for (auto* list : {&c.parts, &c.facts, &c.sides})
                 for (auto& share : *list)
                     if (const auto at = m_shares.find(keyOf(share, list == &c.facts));
                         at != m_shares.end())
@@ -378,9 +391,12 @@ private:
         const auto read = vectors(model, parts, nullptr);
         m_done = before;
         m_pairs.u = read.u, m_pairs.v = read.v;
-        const auto terms = contrastTerms(m_pairs, {}, m_text ? kDrawnPairs : 4096);
+        const auto terms =
+            contrastTerms(m_pairs, drawn(m_pairs.yes.size(0)).slice(0, 0, kFreshDraws),
+                          m_text ? kDrawnPairs : 4096);
         Contrast one;
         one.difference = terms.difference;
+        one.split = !(terms.low <= 0.0 && terms.high >= 0.0);
         fill(one, terms, read);
         return one;
     }
@@ -398,8 +414,9 @@ private:
                 OpenedModel first(m_subject.run, "0", "cpu", m_watch.stop);
                 const auto edited = first.edited({});
                 const ModelStreams streams(edited->model(), edited->options());
-                range.widen(sharesOf(*edited, ScoreParts(streams, m_parts.map())));
-                c.first = true;
+                const auto one = sharesOf(*edited, ScoreParts(streams, m_parts.map()));
+                range.widen(one);
+                c.first = true, c.untrainedSplit += one.split;
             }
             for (std::int64_t seed = 0; seed < m_options.untrained; ++seed) {
                 // Other seeds than those of runs.
@@ -410,6 +427,7 @@ private:
                 const ModelStreams streams(*fresh, m_model->options());
                 auto map = m_parts.map();
                 const bool relations = map.kind == ScoreKind::Relation;
+                bool split = false;
                 for (map.index = relations ? 0 : map.index; map.index < kFreshMaps; ++map.index) {
                     std::unique_ptr<ScoreParts> parts;
                     try {
@@ -417,10 +435,13 @@ private:
                     } catch (const OptionError&) {
                         break;  // the last relation of the layer was the one before
                     }
-                    range.widen(sharesOf(edited, *parts));
+                    const auto one = sharesOf(edited, *parts);
+                    range.widen(one);
+                    split = split || one.split;
                     if (!relations) break;
                 }
                 m_done += 1.0;
+                c.untrainedSplit += split;
                 ++c.untrained;
             }
         } catch (const Cancelled&) {
@@ -436,8 +457,43 @@ private:
         return !here.empty() && here.front().step == 0;
     }
 
-    // The metric without the term of parts a and b.
-    void measureUse(Contrast& c, const PartMeans& means, std::int64_t a, std::int64_t b) {
+    bool uses() const { return m_options.use || !m_options.use_of.empty(); }
+
+    // Names the pair that is taken off: the one that was asked for, or the strongest of parts, or
+    // of facts.
+    void chooseUsed(Contrast& c, const ContrastTerms& terms, const PartVectors& read) const {
+        const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+            return std::find(names.begin(), names.end(), name) != names.end();
+        };
+        if (const auto& text = m_options.use_of; !text.empty()) {
+            const auto between = text.find(" x ");
+            c.usedI = text.substr(0, between);
+            c.usedJ = between == std::string::npos ? text : text.substr(between + 3);
+            const bool parts = has(read.namesI, c.usedI) && has(read.namesJ, c.usedJ);
+            if (parts || (has(m_facts, c.usedI) && has(m_facts, c.usedJ))) return;
+            auto names = read.namesI;
+            names.insert(names.end(), m_facts.begin(), m_facts.end());
+            throw OptionError("use_of", unknownName("part or fact", text, names));
+        }
+        c.usedI = c.strongestI, c.usedJ = c.strongestJ;
+        if (!c.byFacts || m_facts.empty()) return;
+        // The rest is no fact.
+        const auto count = static_cast<std::int64_t>(m_facts.size());
+        const auto shares = terms.facts.value.slice(0, 0, count).slice(1, 0, count).abs();
+        const auto at = shares.flatten().argmax().item<std::int64_t>();
+        c.usedI = m_facts[static_cast<std::size_t>(at / count)];
+        c.usedJ = m_facts[static_cast<std::size_t>(at % count)];
+    }
+
+    // The metric without the term of that pair.
+    void measureUse(Contrast& c, const PartMeans& means, const PartVectors& of) {
+        const auto at = [](const std::vector<std::string>& names, const std::string& name) {
+            return std::find(names.begin(), names.end(), name) - names.begin();
+        };
+        const auto a = at(of.namesI, c.usedI), b = at(of.namesJ, c.usedJ);
+        torch::Tensor facts;  // [e, n, n]
+        if (a == std::ssize(of.namesI))
+            facts = factTermOf(m_pairs, means, at(m_facts, c.usedI), at(m_facts, c.usedJ));
         ExampleScores base, cut;
         const auto ignore = m_model->options().ignoredTarget();
         bool regression = false;
@@ -455,7 +511,9 @@ private:
                 return rows[0].unflatten(0, {batch.count, n});
             };
             TermCut hook(m_parts.scorePoint(), m_parts.map().index,
-                         termOf(of(read.u), of(read.v), means, a, b, m_pairs.scale),
+                         facts.defined()
+                             ? facts.slice(0, batch.first, batch.first + batch.count)
+                             : termOf(of(read.u), of(read.v), means, a, b, m_pairs.scale),
                          m_objects.positions,
                          m_objects.positions.empty()
                              ? std::vector<std::int64_t>(
@@ -488,15 +546,15 @@ private:
     double m_done = 0.0, m_all = 1.0;
 };
 
-Contrast runContrast(AnalysisSubject& subject, const ContrastOptions& options,
-                     const Watch<Contrast>& watch) {
+}  // namespace
+
+Contrast contrastOf(AnalysisSubject& subject, const ContrastOptions& options,
+                    const Watch<Contrast>& watch) {
     return ContrastRun(subject, options, watch).run();
 }
 
-}  // namespace
-
 const AnalysisRunner& contrastRunner() {
-    static const AnalysisRunner runner = makeRunner(contrastFields(), runContrast, answerOf);
+    static const AnalysisRunner runner = makeRunner(contrastFields(), contrastOf, answerOf);
     return runner;
 }
 

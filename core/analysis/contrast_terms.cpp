@@ -411,7 +411,8 @@ ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& dra
         return all.slice(1, at - count, at);
     };
     const auto receiver = next(a), sender = next(b);
-    const auto difference = receiver.sum(1) + sender.sum(1) + next(1).squeeze(1);
+    const auto sides = torch::stack({receiver.sum(1), sender.sum(1), next(1).squeeze(1)}, 1);
+    const auto difference = sides.sum(1);  // [ways]
     ContrastTerms result;
     result.difference = difference[0].item<double>();
     if (draws.defined()) {
@@ -419,6 +420,7 @@ ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& dra
             at::nanquantile(difference.slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble));
         result.low = range[0].item<double>(), result.high = range[1].item<double>();
     }
+    result.sides = sharesOf(sides, difference);
     result.receiver = sharesOf(receiver, difference);
     result.sender = sharesOf(sender, difference);
     if (!some) {
@@ -477,6 +479,19 @@ torch::Tensor termOf(const ContrastPairs& pairs, const PartMeans& means, std::in
         return parts.select(1, part) - mean.select(1, part).index_select(0, place);
     };
     return scoresOfRows(pairs, own(pairs.u, means.u, a), own(pairs.v, means.v, b));
+}
+
+torch::Tensor factTermOf(const ContrastPairs& pairs, const PartMeans& means, std::int64_t f,
+                         std::int64_t g) {
+    const auto with = takesPart(pairs);
+    const auto at = with.flatten().nonzero().flatten();
+    const auto place = objectPlaces(pairs, at.remainder(with.size(1)));
+    const auto effect = [&](const torch::Tensor& parts, const torch::Tensor& mean,
+                            std::int64_t fact) {
+        const auto whole = sideOf(parts, mean, place).whole;
+        return factEffects(fitOf(pairs, whole), whole, 0, whole.size(0)).select(1, fact);
+    };
+    return scoresOfRows(pairs, effect(pairs.u, means.u, f), effect(pairs.v, means.v, g));
 }
 
 torch::Tensor scoresOf(const ContrastPairs& pairs) {

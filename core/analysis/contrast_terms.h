@@ -46,6 +46,7 @@ struct ContrastTerms {
     double low = 0.0, high = 0.0;
     ContrastShares receiver, sender;  ///< [parts of i], [parts of j]: what one object alone does
     ContrastShares both;              ///< [parts of i, parts of j]
+    ContrastShares sides;             ///< [3]: the sums of these three
     ContrastShares facts;             ///< [facts + rest, facts + rest]: the sum of `both` by facts
     double cancellation = 0.0;        ///< sum |shares|
     /// The pairs of parts whose interval was drawn, as a x parts of j + b; all where it is empty.
@@ -65,6 +66,10 @@ torch::Tensor termOf(const ContrastPairs& pairs, const PartMeans& means, std::in
 /// The same of all objects that have a mean, from vectors u, v [e, n, parts, k] of any examples.
 torch::Tensor termOf(const torch::Tensor& u, const torch::Tensor& v, const PartMeans& means,
                      std::int64_t a, std::int64_t b, double scale);
+/// The term of facts f and g, scale <effect of f on i, effect of g on j>, of the objects that take
+/// part and whose facts are known, the others are 0: [e, n, n].
+torch::Tensor factTermOf(const ContrastPairs& pairs, const PartMeans& means, std::int64_t f,
+                         std::int64_t g);
 /// The scores themselves, of the objects that take part.
 torch::Tensor scoresOf(const ContrastPairs& pairs);
 
