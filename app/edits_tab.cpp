@@ -16,6 +16,7 @@
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection.h"
 #include "app/inspector_editing.h"
+#include "app/inspector_why.h"
 #include "app/main_window.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/atlas_page.h"
@@ -89,6 +90,8 @@ EditsTab::EditsTab(MainWindow& window)
     };
     wire(*m_workbench);
     wire(*m_checkpoint);
+    m_whyOfWorkbench = makeWhy(*m_workbench);
+    m_whyOfCheckpoint = makeWhy(*m_checkpoint);
     using widgets::EditsPanel;
     const auto edits = [this]() -> InspectorEdits& { return editing().edits(); };
     connect(m_panel, &EditsPanel::enabledRequested, this,
@@ -153,6 +156,18 @@ EditsTab::EditsTab(MainWindow& window)
 
 EditsTab::~EditsTab() = default;
 
+std::unique_ptr<InspectorWhy> EditsTab::makeWhy(InspectorEditing& editing) {
+    auto why = std::make_unique<InspectorWhy>(editing.inspector(),
+                                              [this, &editing] { return subjectOf(editing); });
+    connect(why.get(), &InspectorWhy::tablesRequested, this,
+            [this] { measure(core::originsAnalysis().name); });
+    return why;
+}
+
+InspectorWhy& EditsTab::why() const {
+    return &editing() == m_checkpoint.get() ? *m_whyOfCheckpoint : *m_whyOfWorkbench;
+}
+
 void EditsTab::wire(InspectorEditing& editing) {
     auto& edits = editing.edits();
     auto& messages = m_window.controllers().messages;
@@ -173,8 +188,7 @@ void EditsTab::wire(InspectorEditing& editing) {
     connect(&edits, &InspectorEdits::saved, &messages, [&messages](const QString& path) {
         messages.ok(QStringLiteral("Saved %1").arg(QFileInfo(path).fileName()));
     });
-    connect(&editing, &InspectorEditing::whyWanted, this,
-            [this] { measure(core::originsAnalysis().name); });
+    connect(&editing, &InspectorEditing::whyWanted, this, [this] { why().toggle(); });
     connect(&editing, &InspectorEditing::secondWanted, this, [this] {
         m_window.controllers().messages.info(
             QStringLiteral("Choose a second input: drop it on the source with Shift, or use a "
@@ -182,16 +196,16 @@ void EditsTab::wire(InspectorEditing& editing) {
     });
 }
 
-std::optional<AnalysedSubject> EditsTab::subject() const {
+std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) const {
     auto& c = m_window.controllers();
-    const auto& shown = editing().inspector().choice().inspected();
+    const auto& shown = editing.inspector().choice().inspected();
     if (!shown.result || shown.result->partial) return std::nullopt;
     AnalysedSubject subject;
     subject.sample = shown.result->sample;
     subject.sampleName = QString::fromStdString(shown.result->sample.origin);
-    subject.edits = editing().edits().list();
-    addMap(subject, editing().inspector().choice());
-    if (&editing() == m_checkpoint.get()) {
+    subject.edits = editing.edits().list();
+    addMap(subject, editing.inspector().choice());
+    if (&editing == m_checkpoint.get()) {
         subject.path = c.checkpoint.session().path().toStdString();
         subject.name = QFileInfo(c.checkpoint.session().path()).fileName();
         subject.classNames = shown.result->sample.source.text ? std::vector<std::string>()

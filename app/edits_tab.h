@@ -22,6 +22,7 @@ namespace relascope::app {
 class EditEvaluation;
 class InspectorEditing;
 class InspectorEdits;
+class InspectorWhy;
 class MainWindow;
 class AnalysisWindow;
 
@@ -37,6 +38,8 @@ public:
     InspectorEditing& editing() const;
     InspectorEditing& ofWorkbench() const { return *m_workbench; }
     InspectorEditing& ofCheckpoint() const { return *m_checkpoint; }
+    /// The panel Why of the inspector that is shown.
+    InspectorWhy& why() const;
     /// Shows the tab and moves the keyboard focus there.
     void show();
     /// Keeps the input that is inspected as the second one, "B".
@@ -51,7 +54,7 @@ public:
     void refresh();
 
     /// What is inspected, with its edits, as a subject to measure; nullopt without a result.
-    std::optional<AnalysedSubject> subject() const;
+    std::optional<AnalysedSubject> subject() const { return subjectOf(editing()); }
     /// Opens the window Measure with an analysis of what is inspected.
     void measure(const std::string& analysis);
     /// The options of the tabs of the window Measure, to be saved in the session.
@@ -71,6 +74,8 @@ private:
     void chooseSplit();
     void showSecond(const QString& path);
     void showTexts(const QString& text, const QString& second);
+    std::optional<AnalysedSubject> subjectOf(InspectorEditing& editing) const;
+    std::unique_ptr<InspectorWhy> makeWhy(InspectorEditing& editing);
     void wire(InspectorEditing& editing);
     void fill();
     void train();
@@ -79,6 +84,7 @@ private:
     MainWindow& m_window;
     widgets::EditsPanel* m_panel;
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
+    std::unique_ptr<InspectorWhy> m_whyOfWorkbench, m_whyOfCheckpoint;
     std::unique_ptr<EditEvaluation> m_evaluation;
     AnalysisWindow* m_measure = nullptr;
     QByteArray m_measureOptions;  ///< options for the window Measure before it is opened

@@ -140,8 +140,14 @@ core::DatasetPtr pairsOf(const core::OpenedModel& model, const AnalysisArguments
     return pairs;
 }
 
-void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
+void readData(AnalysedInput& input, const core::Analysis& analysis, const AnalysisArguments& a,
+              const std::stop_token& stop) {
     auto& model = *input.subject.model;
+    if (analysis.dataOptional && !model.isRun() && a.text.empty() && a.data.empty()) {
+        input.points = model.randomInput(0);
+        input.caption = "weights alone";
+        return;
+    }
     input.subject.where = !a.text.empty()   ? "--data " + shellWord(a.text)
                           : !a.data.empty() ? "--data " + shellWord(a.data)
                                             : "--split " + shellWord(a.split);
@@ -251,7 +257,7 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
     const bool given = a.sample >= 0 || !a.text.empty() || !a.tokens.empty() || !a.image.empty() ||
                        a.reference > 0 || a.random >= 0;
     if (analysis.input == AnalysisInput::Data)
-        readData(input, a, stop);
+        readData(input, analysis, a, stop);
     else if (analysis.input == AnalysisInput::Sentences)
         readSentences(input, a, stop);
     else if (analysis.input == AnalysisInput::Pair)
@@ -382,7 +388,8 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     ProgressLine line;
     std::string doing = analysis.doing;
     doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));
-    if (analysis.input == AnalysisInput::Data && !subject.pairs) doing += " on " + a.split;
+    if (analysis.input == AnalysisInput::Data && subject.data && !subject.pairs)
+        doing += " on " + a.split;
     core::AnalysisWatch watch{stop, {}, {}, {}};
     watch.progress = [&](double fraction) {
         line.show(fraction, doing);
@@ -456,6 +463,7 @@ Command analysisCommand(const core::Analysis& analysis) {
     command.declare = [&analysis](CLI::App& app) -> std::function<int(const Call&)> {
         const auto arguments = std::make_shared<AnalysisArguments>();
         const auto given = std::make_shared<GivenOptions>();
+        if (analysis.input == AnalysisInput::Data) arguments->split = analysis.split;
         inputOptions(app, analysis, *arguments);
         for (const auto& field : analysis.fields)
             declareField(app, field, given->fields[field.spec.name]);

@@ -153,7 +153,7 @@ void Menus::addEdits() {
     add(
         "Why this value...", QKeySequence(Qt::Key_W),
         "Which parts of the streams of i and j the value of the chosen cell comes from",
-        [this] { m_window.edits().measure(core::originsAnalysis().name); }, nothing);
+        [this] { m_window.edits().why().toggle(); }, nothing);
     add(
         "Only this map", QKeySequence("Shift+X"),
         "Take all other maps of its kind in the layer out; again to return them",

@@ -38,10 +38,11 @@ QString text(const std::string& words) {
     return QString::fromStdString(words);
 }
 
-/// Fills the list with the splits of the subject's data and keeps the choice; validation is the
-/// first choice.
-void fillSplits(QComboBox& box, const std::optional<AnalysedSubject>& subject) {
-    const QString before = box.count() > 0 ? box.currentText() : QStringLiteral("validation");
+/// Fills the list with the splits of the subject's data and keeps the choice, which is `first`
+/// where there was none.
+void fillSplits(QComboBox& box, const std::optional<AnalysedSubject>& subject,
+                const std::string& first) {
+    const QString before = box.count() > 0 ? box.currentText() : text(first);
     box.clear();
     if (subject && subject->data)
         for (const auto& split : subject->data->splits) box.addItem(text(split.name));
@@ -306,7 +307,7 @@ QString AnalysisTab::caption() const {
     const auto& subject = *m_c.subject();
     QStringList parts{subject.name};
     if (reads(AnalysisInput::Data))
-        parts << m_split->currentText();
+        parts << (m_split->count() > 0 ? m_split->currentText() : QStringLiteral("weights alone"));
     else if (reads(AnalysisInput::Pair))
         parts << QStringLiteral("A: ") + subject.sampleName << QStringLiteral("B: ") + nameOfB();
     else if (reads(AnalysisInput::Sentences))
@@ -349,7 +350,7 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
         m_start.stop();
         if (m_split) {
             const QSignalBlocker quiet(m_split);
-            fillSplits(*m_split, subject);
+            fillSplits(*m_split, subject, m_analysis.split);
         }
         if (m_clean) {
             m_clean->setText(subject ? subject->sampleName : QString());
@@ -430,8 +431,9 @@ void AnalysisTab::prepare(const AnalysisRequest& request) {
                  (m_c.subject()->checkpoint.empty()
                       ? std::string()
                       : " --checkpoint " + shellWord(m_c.subject()->checkpoint)) +
-                 (m_split ? " --split " + shellWord(m_split->currentText().toStdString())
-                          : std::string()) +
+                 (m_split && m_split->count() > 0
+                      ? " --split " + shellWord(m_split->currentText().toStdString())
+                      : std::string()) +
                  (request.pairs.empty() ? std::string() : " --pairs " + shellWord(request.pairs)) +
                  core::optionsToWords(m_analysis, request.values)));
 }
@@ -486,7 +488,7 @@ QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
     if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
-    if (data && !subject->data)
+    if (data && !subject->data && !m_analysis.dataOptional)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
     if (reads(AnalysisInput::Sentences) || reads(AnalysisInput::OwnPrompts)) {
         const bool readsText = subject->sample && !subject->sample->source.tokens.empty() &&

@@ -96,9 +96,7 @@ AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyse
 AnalysisWindow::~AnalysisWindow() = default;
 
 void AnalysisWindow::addTab(const core::Analysis& analysis) {
-    using widgets::AnalysisFrame;
-    auto* tab = new AnalysisTab(analysis, *m_c, this);
-    m_tabs[analysis.name] = tab;
+    auto* tab = makeTab(analysis);
     const QString title = QString::fromStdString(analysis.title);
     const int at = m_bar->addTab(title);
     QString summary = QString::fromStdString(analysis.summary);
@@ -107,6 +105,13 @@ void AnalysisWindow::addTab(const core::Analysis& analysis) {
     m_bar->setTabToolTip(
         at, isPage ? summary : QStringLiteral("%1 (Ctrl+%2)").arg(summary).arg(at + 1));
     m_pages->addWidget(tab);
+}
+
+AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
+    using widgets::AnalysisFrame;
+    auto* tab = new AnalysisTab(analysis, *m_c, this);
+    m_tabs[analysis.name] = tab;
+    const QString title = QString::fromStdString(analysis.title);
     // Fields would take Ctrl+Z for themselves, and have nothing to undo after a click on an arrow.
     for (QObject* field : tab->findChildren<QLineEdit*>()) field->installEventFilter(this);
     connect(tab->view(), &AnalysisFrame::editsRequested, this, &AnalysisWindow::editsRequested);
@@ -121,13 +126,14 @@ void AnalysisWindow::addTab(const core::Analysis& analysis) {
     connect(tab, &AnalysisTab::valuesChanged, this,
             [this, tab, title](const QString& name, const core::OptionValues& before) {
                 const auto to = [this, tab](const core::OptionValues& values) {
-                    m_bar->setCurrentIndex(m_pages->indexOf(tab));
+                    if (const int at = m_pages->indexOf(tab); at >= 0) m_bar->setCurrentIndex(at);
                     tab->setValues(values);
                 };
                 m_undo->push({QStringLiteral("Change an option of %1").arg(title),
                               [to, before] { to(before); },
                               [to, after = tab->values()] { to(after); }, title + name});
             });
+    return tab;
 }
 
 void AnalysisWindow::setSubject(std::optional<AnalysedSubject> subject) {

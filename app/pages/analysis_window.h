@@ -76,6 +76,8 @@ Q_SIGNALS:
     void mapRequested(relascope::MapKind kind, int layer, int index);
 
 protected:
+    /// Creates the tab of an analysis, which shares the controller; it stands nowhere yet.
+    AnalysisTab* makeTab(const core::Analysis& analysis);
     void showEvent(QShowEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "analysis/atlas.h"
+#include "analysis/contrast.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/inspection.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/map_edits.h"
 #include "widgets/analysis/analysis_frame.h"
+#include "widgets/analysis/atlas_view.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -22,6 +24,9 @@ AtlasPage::AtlasPage(Controllers& controllers)
     : AnalysisWindow({&core::atlasAnalysis(), &core::scanAnalysis()}, controllers.history),
       m_controllers(controllers) {
     auto& c = m_controllers;
+    m_atlas = static_cast<widgets::AtlasView*>(tab(core::atlasAnalysis().name)->view());
+    addOfMap(core::contrastAnalysis(), QStringLiteral("What makes the difference"));
+    connect(m_atlas, &widgets::AtlasView::relationChosen, this, &AtlasPage::showMap);
     const auto follow = [this](auto* sender, auto signal) {
         connect(sender, signal, this, &AtlasPage::refresh);
     };
@@ -87,6 +92,36 @@ AtlasPage::AtlasPage(Controllers& controllers)
                 if (objects == 0 || objects > std::max(m_wanted->source, m_wanted->target))
                     m_controllers.selection.setView(*std::exchange(m_wanted, std::nullopt));
             });
+}
+
+void AtlasPage::addOfMap(const core::Analysis& analysis, const QString& title) {
+    auto* tab = makeTab(analysis);
+    m_atlas->addPanel(title, tab);
+    m_ofMap.push_back(tab);
+}
+
+/// What is beside the sheet is about the chosen map, and the attribute that it tells best.
+void AtlasPage::showMap() {
+    core::OptionValues map;
+    if (const auto* relation = m_atlas->relation(); relation && relation->layerIndex >= 0) {
+        const auto kind = widgets::kindOfMap(relation->name, relation->head);
+        map = {{"layer", relation->layerIndex + 1},
+               {"index", relation->index + 1},
+               {"kind", std::string(mapKindName(kind))},
+               // In the first layer there is little besides the embedding.
+               {"by", std::string(relation->layerIndex == 0 ? "facts" : "parts")},
+               {"attribute", m_atlas->attribute().toStdString()}};
+    }
+    if (map == m_map) return;
+    m_map = map;
+    for (auto* tab : m_ofMap) {
+        controller().task(tab->analysis()).abandon();
+        tab->view()->clear({});
+        auto values = tab->values();
+        for (const auto& [name, value] : map)
+            if (tab->analysis().field(name)) values[name] = value;
+        tab->setValues(values);
+    }
 }
 
 LongTask& AtlasPage::scanTask() {

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include <QByteArray>
 
 #include "app/pages/analysis_window.h"
 #include "widgets/inspector/inspector_view.h"
+
+namespace relascope::widgets {
+class AtlasView;
+}  // namespace relascope::widgets
 
 namespace relascope::app {
 
@@ -46,10 +51,16 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    /// The tab of an analysis of the chosen map, beside its sheet.
+    void addOfMap(const core::Analysis& analysis, const QString& title);
+    void showMap();
     std::optional<AnalysedSubject> subject() const;
     void refresh();
 
     Controllers& m_controllers;
+    widgets::AtlasView* m_atlas;
+    std::vector<AnalysisTab*> m_ofMap;  ///< beside the sheet
+    core::OptionValues m_map;           ///< the map that they are of, and its attribute
     /// View to show once the example has been read.
     std::optional<widgets::InspectorView> m_wanted;
 };

@@ -456,7 +456,7 @@ Frame RequestHandler::ask(Request& request, bool cost) {
     subject.kept = &m_ablation;
     const bool ownText = analysis->input == Input::OwnPrompts ||
                          (analysis->input == Input::OwnText && isText(*subject.model));
-    if (analysis->input == Input::Data)
+    if (analysis->input == Input::Data && (asked.data || !analysis->dataOptional))
         subject.data = dataOf(asked.data, *subject.model, path, request),
         subject.where = "--split " + (asked.data ? asked.data->split : std::string());
     else if (analysis->input == Input::Sentences)

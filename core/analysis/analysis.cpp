@@ -9,6 +9,7 @@
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
 #include "analysis/contrast.h"
+#include "analysis/dictionary.h"
 #include "analysis/duel.h"
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
@@ -35,7 +36,8 @@ const std::vector<const Analysis*>& analyses() {
         &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
         &originsAnalysis(),     &sharesAnalysis(),        &pairsAnalysis(),
         &phenomenaAnalysis(),   &symbolHeadsAnalysis(),   &atlasAnalysis(),
-        &contrastAnalysis(),    &scanAnalysis(),          &duelAnalysis()};
+        &contrastAnalysis(),    &dictionaryAnalysis(),    &scanAnalysis(),
+        &duelAnalysis()};
     return all;
 }
 

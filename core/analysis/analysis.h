@@ -57,6 +57,10 @@ struct Analysis {
     std::string purpose = {};
     std::string doing;  ///< beside its progress: "Reading the answers after each layer"
     AnalysisInput input = AnalysisInput::Sample;
+    /// Of AnalysisInput::Data: a model without data is analysed, too.
+    bool dataOptional = false;
+    /// Of AnalysisInput::Data: the split that is measured on first.
+    std::string split = "validation";
     bool twoModels = false;  ///< AnalysisSubject::other is compared with the subject
     /// Takes seconds to minutes: the window runs it on demand only, not when its tab is seen.
     bool onDemand = false;

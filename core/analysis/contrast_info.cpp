@@ -310,8 +310,14 @@ Answer answerOf(const Contrast& contrast) {
     if (!contrast.through.empty())
         answer.tables.push_back(
             table("through", "Through", "i has it from", "j has it from", contrast.through, false));
-    answer.tables.push_back(
-        table("sides", "By one object and by both", "", "", contrast.sides, true));
+    // Of the sums the bars of the parts say the same.
+    static const ColumnTable<S> sides = {columns::text(&S::side, "side"),
+                                         columns::number(&S::share, "sum"),
+                                         columns::number(&S::low, "low"),
+                                         columns::number(&S::high, "high"),
+                                         columns::number(&S::untrainedLow, "untrained_low"),
+                                         columns::number(&S::untrainedHigh, "untrained_high")};
+    answer.tables.push_back(tableOf("sides", "", sides, contrast.sides));
     auto sentences = sentencesOf(contrast);
     for (auto& sentence : sentences) std::replace(sentence.begin(), sentence.end(), '*', '\'');
     answer.tables.push_back(textsTable("sentences", "sentence", std::move(sentences)));

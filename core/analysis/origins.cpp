@@ -79,6 +79,22 @@ std::vector<OriginToken> tokensOf(const torch::Tensor& terms) {
     return tokens;
 }
 
+// The map that says how a head comes to a token: its attention, or where it sends one relation
+// alone that relation.
+MapLink attendedBy(const StreamPart& head, const std::vector<OriginPart>& parts) {
+    const bool sensory = head.kind == PartKind::SensoryHead;
+    const MapLink attention{sensory ? MapKind::SensoryAttention : MapKind::RelationalAttention,
+                            head.layer, head.head};
+    if (sensory || head.kind == PartKind::Symbols) return attention;
+    std::vector<int> relations;
+    for (const auto& [part, stack] : parts)
+        if (part.kind == PartKind::Relation && part.layer == head.layer && part.head == head.head)
+            relations.push_back(part.relation);
+    if (head.kind == PartKind::Relation) relations = {head.relation};
+    return relations.size() == 1 ? MapLink{MapKind::Relation, head.layer, relations.front()}
+                                 : attention;
+}
+
 }  // namespace
 
 Origins originsOf(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
@@ -144,8 +160,7 @@ Origins originsOf(ModelImpl& model, const ModelOptions& options, const ModelInpu
     if (!terms.i.tokens.defined() && !terms.j.tokens.defined())
         throw OptionError("tokens_of", "'" + split.text() + "' is no part of the streams that " +
                                            result.map + " compares");
-    if (split.kind == PartKind::Relation && split.stack.empty())
-        result.from = {MapKind::Relation, split.layer, split.relation};
+    if (streams.stacks().size() == 1) result.from = attendedBy(split, result.partsI);
     return result;
 }
 

@@ -18,13 +18,14 @@ std::string originsHead(const Origins& o) {
         return std::to_string(at) + (words.empty() ? "" : " " + quoted(words));
     };
     std::string head = o.map + ", i " + object(o.i, o.iText) + " -> j " + object(o.j, o.jText) +
-                       ": " + numberText("%.4g", o.value);
-    if (o.against == "row") head += " above the mean of its row";
-    if (o.against != "row" && o.against != "none") head += " more than at (" + o.against + ")";
+                       ": score " + numberText("%.4g", o.value);
+    const bool alone = o.against == "none";
+    if (!alone) head += " against ";
+    if (!alone) head += o.against == "row" ? "the mean of its row" : "cell (" + o.against + ")";
     head += " = sum of " + groupedNumber(o.terms) + " terms";
     if (o.cancellation > kLargeParts)
         head += "; large parts cancel (" + numberText("%.0f", o.cancellation) +
-                " times the value): read against another cell";
+                (alone ? " times the value): read against another cell" : " times the value)");
     return head;
 }
 

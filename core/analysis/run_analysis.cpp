@@ -7,6 +7,7 @@
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
 #include "analysis/contrast.h"
+#include "analysis/dictionary.h"
 #include "analysis/duel.h"
 #include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
@@ -38,6 +39,7 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&symbolHeadsAnalysis(), &symbolHeadsRunner()},
         {&atlasAnalysis(), &atlasRunner()},
         {&contrastAnalysis(), &contrastRunner()},
+        {&dictionaryAnalysis(), &dictionaryRunner()},
         {&scanAnalysis(), &scanRunner()},
         {&duelAnalysis(), &duelRunner()},
         {&evaluateAnalysis(), &evaluateRunner()},

@@ -348,14 +348,31 @@ torch::Tensor ScoreParts::mixedProducts(const torch::Tensor& coefficients,
     return torch::cat({both.flatten(3), rest}, 3);
 }
 
-// nanochat adds a share of an embedding of each token to the keys of its relations: [b, rows, 1].
-torch::Tensor ScoreParts::keyEmbedding(const StreamRows& rows, const torch::Tensor& tokens) const {
+ScoreParts::Projection ScoreParts::projection(ScoreSide side) const {
+    const auto& s = of(side);
+    if (s.places.size() > 1)
+        throw OptionError("kind", text() +
+                                      " reads two streams one after another; ask for a map of one "
+                                      "stream");
+    if (s.messages)
+        throw OptionError("kind", text() +
+                                      " compares what the relations of its layer brought; ask for "
+                                      "--kind relation");
+    return {s.places.front(), s.norm, s.weight, s.bias};
+}
+
+torch::Tensor ScoreParts::atPosition(const torch::Tensor& vectors, std::int64_t position) const {
+    return rotated(vectors.unsqueeze(0).unsqueeze(0), torch::tensor({position}))[0][0];
+}
+
+// nanochat adds a share of an embedding of each token to the keys of its relations.
+torch::Tensor ScoreParts::keyEmbedding(const torch::Tensor& x, const torch::Tensor& tokens) const {
+    if (!m_shared) return {};
     const auto& o = m_shared->options();
     const auto module =
         moduleAt(m_streams.model(), "layers.value_embedders." + std::to_string(m_map.layer));
     auto* embedding = dynamic_cast<EmbeddingImpl*>(module.get());
     if (!embedding) return {};
-    const auto x = m_streams.stream(m_j.places.front(), rows);
     const auto y = x / heldNorm(*m_j.norm, x).scale.unsqueeze(-1);
     const auto gate = wholly(m_shared->rel_gate->weight);  // [kv, channels]
     const auto width = o.headDim(), head = m_map.index / width;
@@ -441,8 +458,8 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
             if (s.bias.defined() && s.places.size() == 1) walk.enter(part, s.bias);
             if (m_shared && side == ScoreSide::J) {
                 part.kind = PartKind::Embedding;
-                if (const auto more = keyEmbedding(rows, input.cpu()); more.defined())
-                    walk.enter(part, more);
+                const auto more = keyEmbedding(m_streams.stream(s.places[k], rows), input.cpu());
+                if (more.defined()) walk.enter(part, more);
             }
         }
         if (s.messages)

@@ -51,6 +51,7 @@ public:
 
     const ScoreMap& map() const { return m_map; }
     const ModelOptions& options() const { return m_streams.options(); }
+    const ModelStreams& streams() const { return m_streams; }
     double scale() const { return m_scale; }
     /// Whether what follows is a softmax over j, which does not see what a row has in common.
     bool softmax() const { return m_softmax; }
@@ -78,6 +79,20 @@ public:
     /// many rows; of maps whose sides have one place. `points`: whole.
     SideParts partsOfSome(ScoreSide side, const PointTensors& points, const torch::Tensor& examples,
                           const torch::Tensor& objects, const ModelInput& input, bool edited) const;
+    /// What a side reads and how: the stream at `place`, behind `norm` (null: none), times `weight`
+    /// [k, d], with `bias` [k] (undefined: none).
+    struct Projection {
+        StreamPlace place;
+        NormImpl* norm = nullptr;
+        torch::Tensor weight, bias;
+    };
+    /// Throws OptionError("kind", ...) for a side that reads several streams, or none.
+    Projection projection(ScoreSide side) const;
+    /// Vectors [n, k] of a side as those of objects at that position.
+    torch::Tensor atPosition(const torch::Tensor& vectors, std::int64_t position) const;
+    /// What the keys of tokens [b, n] get beside their projection, from their stream [b, n, d]: [b,
+    /// n, k]; undefined: nothing.
+    torch::Tensor keyEmbedding(const torch::Tensor& stream, const torch::Tensor& tokens) const;
     /// "layer 2 relation 1".
     std::string text() const;
     /// The hook point of the scores, and whether it is [b, i, j, relation] and not [b, head, i, j].
@@ -117,7 +132,6 @@ private:
     /// k]: [b, kept, parts, k].
     torch::Tensor mixedProducts(const torch::Tensor& coefficients, const torch::Tensor& vectors,
                                 const torch::Tensor& objects, const torch::Tensor& mix) const;
-    torch::Tensor keyEmbedding(const StreamRows& rows, const torch::Tensor& tokens) const;
     /// The same as parts(), of the input at the objects: [b, rows, ...]; or whole, where sides have
     /// several places, and of images.
     SideParts partsOf(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,

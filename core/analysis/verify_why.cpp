@@ -11,6 +11,7 @@
 
 #include "analysis/contrast_terms.h"
 #include "analysis/score_parts.h"
+#include "analysis/weight_scores.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
@@ -26,6 +27,9 @@ using WhyJson = nlohmann::json;
 using WhyTensors = std::map<std::string, torch::Tensor>;
 
 constexpr double kWhyTolerance = 2e-5, kWhyShareTolerance = 1e-4;
+// Of components: of the first, and of the largest entry of a picture; those that are smaller or
+// as near to a neighbour as that may be mixed with others.
+constexpr double kWhyPicture = 1e-3, kWhyLeast = 0.02, kWhyApart = 0.01;
 
 /// The lines of a case.
 class WhyReport {
@@ -34,11 +38,14 @@ public:
 
     /// Within kWhyTolerance of the largest number, or `shares` within kWhyShareTolerance.
     void compare(const std::string& name, const torch::Tensor& ours, bool shares = false) {
-        const auto found = m_stored.find(name);
-        if (found == m_stored.end()) return;
+        if (const auto found = m_stored.find(name); found != m_stored.end())
+            compareWith(name, ours, found->second.to(torch::kDouble), shares);
+    }
+    /// The same of numbers that follow from the stored ones.
+    void compareWith(const std::string& name, const torch::Tensor& ours,
+                     const torch::Tensor& theirs, bool shares = false) {
         m_seen[name] = true;
         VerifyLine line{name};
-        const auto theirs = found->second.to(torch::kDouble).reshape(found->second.sizes());
         if (!ours.defined() || ours.sizes() != theirs.sizes()) {
             line.note = ours.defined() ? "different shape" : "not computed by this model";
             return add(line);
@@ -49,6 +56,54 @@ public:
         line.relative = line.absolute / std::max(largest, 1e-12);
         line.ok = line.absolute <= (shares ? kWhyShareTolerance : kWhyTolerance * (1.0 + largest));
         if (!std::isfinite(line.absolute)) line.note = "not finite";
+        add(line);
+    }
+    /// Pictures of components of these values, either sign: the first of `ours` [c, numbers], which
+    /// are stored so or as [numbers, c].
+    void comparePictures(const std::string& name, const torch::Tensor& all,
+                         const torch::Tensor& values, bool byRows) {
+        const auto found = m_stored.find(name);
+        if (found == m_stored.end()) return;
+        m_seen[name] = true;
+        VerifyLine line{name, 0.0, 0.0, true};
+        auto theirs = found->second.to(torch::kDouble);
+        if (byRows) theirs = theirs.t();
+        const auto ours = all.slice(0, 0, theirs.size(0));
+        if (ours.sizes() != theirs.sizes()) {
+            line.ok = false, line.note = "different shape";
+            return add(line);
+        }
+        const auto value = [&](std::int64_t c) {
+            return c >= 0 && c < values.size(0) ? values[c].item<double>() : -INFINITY;
+        };
+        for (std::int64_t c = 0; c < theirs.size(0); ++c) {
+            const double here = value(c), apart = kWhyApart * here;
+            if (here < kWhyLeast * value(0) || (c > 0 && value(c - 1) - here < apart) ||
+                here - value(c + 1) < apart)
+                continue;
+            const double sign = (ours[c] * theirs[c]).sum().item<double>() < 0.0 ? -1.0 : 1.0;
+            const double off = (ours[c] * sign - theirs[c]).abs().max().item<double>(),
+                         largest = theirs[c].abs().max().item<double>();
+            line.absolute = std::max(line.absolute, off);
+            line.relative = std::max(line.relative, off / std::max(largest, 1e-12));
+            line.ok = line.ok && off <= kWhyPicture * largest;
+        }
+        add(line);
+    }
+    /// The first values, within kWhyShareTolerance of the first.
+    void compareValues(const std::string& name, const torch::Tensor& ours) {
+        const auto found = m_stored.find(name);
+        if (found == m_stored.end()) return;
+        const double first = found->second[0].item<double>();
+        m_seen[name] = true;
+        VerifyLine line{name};
+        if (ours.size(0) < found->second.size(0)) {
+            line.note = "different shape";
+            return add(line);
+        }
+        const auto off = (ours.slice(0, 0, found->second.size(0)) - found->second).abs();
+        line.absolute = off.max().item<double>(), line.relative = line.absolute / first;
+        line.ok = line.relative <= kWhyShareTolerance;
         add(line);
     }
     void add(VerifyLine line) {
@@ -239,6 +294,80 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     report.compare(key + "/cut/logits", logits);
 }
 
+void verifyTokens(WhyReport& report, const ScoreParts& parts, const WhyJson& query,
+                  const std::string& key, const WhyTensors& stored) {
+    TokenPlaces places;
+    if (query.contains("at")) {
+        places.i = query.at("at").at(0), places.j = query.at("at").at(1);
+        places.offset = places.i - places.j;
+    }
+    places.offset = query.value("offset", places.offset);
+    auto factors = tokenFactors(parts, places);
+    const auto v = factors.q.size(0);
+    auto weights = torch::full({v}, 1.0 / static_cast<double>(v), torch::kDouble);
+    if (query.value("weights", "even") == "frequency") {
+        weights = stored.at("frequency").to(torch::kDouble);
+        weights = weights / weights.sum();
+    }
+    const auto table = factors.scale * torch::matmul(factors.q, factors.k.t());
+    report.compare(key + "/table", table);
+    const auto components = componentsOf(factors, weights);
+    const auto one = [](std::initializer_list<double> values) {
+        return torch::tensor(std::vector<double>(values), torch::kDouble);
+    };
+    report.compare(key + "/shares",
+                   one({components.receiverShare, components.senderShare, components.pairShare}),
+                   true);
+    report.compare(key + "/symmetric", one({components.symmetric}), true);
+    report.compare(key + "/self", one({selfPreference(factors, weights).value}), true);
+    report.compareValues(key + "/components/values", components.values);
+    for (const auto& [name, ours] :
+         {std::pair{"receiver", components.receiver}, {"sender", components.sender}}) {
+        report.comparePictures(key + "/components/" + name, ours.t(), components.values, true);
+    }
+    // Pairs of nearly equal scores may change their places: the scores are compared.
+    if (parts.softmax()) factors.k = factors.k - factors.k.mean(0);
+    const auto all = factors.scale * torch::matmul(factors.q, factors.k.t());
+    for (const bool highest : {true, false}) {
+        const auto name = key + (highest ? "/highest" : "/lowest");
+        const auto found = stored.find(name);
+        if (found == stored.end()) continue;
+        const auto extremes = extremePairs(factors, found->second.size(0));
+        std::vector<double> ours;
+        for (const auto& pair : highest ? extremes.highest : extremes.lowest)
+            ours.push_back(pair.score);
+        report.compareWith(name, torch::tensor(ours, torch::kDouble),
+                           all.index({found->second.select(1, 0), found->second.select(1, 1)}));
+    }
+}
+
+void verifyPatches(WhyReport& report, const ScoreParts& parts, const ModelInput& input,
+                   const std::string& key, const WhyTensors& stored, const std::string& file) {
+    const LinearScores scores(parts);
+    report.compare(key + "/filters_i", scores.filters(ScoreSide::I));
+    report.compare(key + "/filters_j", scores.filters(ScoreSide::J));
+    report.compare(key + "/symmetric", torch::tensor({scores.symmetric()}, torch::kDouble), true);
+    const auto objects = scores.read(input);
+    report.compare(key + "/gain", objects.gain);
+    report.compare(key + "/pixels", scores.pixels(objects));
+    const auto taken = storedTensor(stored, "occupied", file).ne(0);
+    const auto x = objects.numbers.index({taken});  // [patches, pixels]
+    const auto even =
+        torch::full({x.size(0)}, 1.0 / static_cast<double>(x.size(0)), torch::kDouble);
+    const auto components =
+        componentsOf({torch::matmul(x, scores.filters(ScoreSide::I).t()),
+                      torch::matmul(x, scores.filters(ScoreSide::J).t()), scores.scale()},
+                     even);
+    report.compareValues(key + "/components/values", components.values);
+    const auto centred = x - x.mean(0);
+    for (const auto& [name, ours] :
+         {std::pair{"receiver", components.receiver}, {"sender", components.sender}}) {
+        const auto pictures =
+            torch::matmul(ours.t(), centred) / static_cast<double>(x.size(0));  // [c, pixels]
+        report.comparePictures(key + "/components/" + name, pictures, components.values, false);
+    }
+}
+
 }  // namespace
 
 VerifyReport verifyWhy(const std::string& folder, const std::string& device,
@@ -252,9 +381,10 @@ VerifyReport verifyWhy(const std::string& folder, const std::string& device,
                                       "' is not relascope-why/1, which this program reads");
         const std::string analysis = why.at("analysis"), name = why.at("model");
         const bool contrast = analysis == "contrast";
-        if (analysis != "origins" && !contrast)
-            throw FileError(
-                file, "analysis: '" + analysis + "' cannot be verified; origins and contrast can");
+        const bool dictionary = analysis == "dictionary";
+        if (analysis != "origins" && !contrast && !dictionary)
+            throw FileError(file, "analysis: '" + analysis +
+                                      "' cannot be verified; origins, contrast and dictionary can");
         const auto path = fs::path(name);
         if (name.empty() || path.is_absolute() || name.find("..") != std::string::npos)
             throw FileError(file, "model: '" + name + "' is not the name of a folder");
@@ -272,14 +402,25 @@ VerifyReport verifyWhy(const std::string& folder, const std::string& device,
         model->eval();
         const auto own = folder + "/io.safetensors";
         const auto stored = readTensors(own);
-        const auto io = contrast ? own : modelFolder + "/io.safetensors";
-        const auto inputs =
-            storedInput(readTensors(io), "input/", options, io).to(torch::Device(device));
+        const bool tokens = dictionary && (options.input() == InputKind::Tokens ||
+                                           options.input() == InputKind::Pairs);
+        const auto io = contrast || dictionary ? own : modelFolder + "/io.safetensors";
+        ModelInput inputs((torch::Tensor()));
+        if (!tokens)
+            inputs = storedInput(readTensors(io), "input/", options, io).to(torch::Device(device));
         WhyReport report(stored);
         int number = 0;
+        const ModelStreams streams(*model, options);
         for (const auto& query : why.at("queries")) {
             const auto key = std::to_string(number++);
-            if (contrast)
+            if (dictionary) {
+                const ScoreParts parts(
+                    streams,
+                    scoreMap(streams, query.value("stack", ""), query.at("layer").get<int>(),
+                             query.at("kind"), query.at("index").get<int>()));
+                tokens ? verifyTokens(report, parts, query, key, stored)
+                       : verifyPatches(report, parts, inputs, key, stored, own);
+            } else if (contrast)
                 verifyContrast(report, *model, options, inputs, query, key, stored, own);
             else
                 verifyOrigins(report, *model, options, inputs, query, key, stored);

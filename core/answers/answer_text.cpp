@@ -42,10 +42,11 @@ const Table* mainTable(const Answer& answer) {
     return nullptr;
 }
 
+// Pictures are not text.
 std::vector<const Column*> shownColumns(const Table& table) {
     std::vector<const Column*> columns;
     for (const auto& column : table.columns)
-        if (isShown(column)) columns.push_back(&column);
+        if (isShown(column) && !column.holdsPictures()) columns.push_back(&column);
     return columns;
 }
 
@@ -137,14 +138,18 @@ std::vector<const Table*> furtherTables(const Answer& answer) {
 
 std::string csvOf(const Table& table) {
     std::string text;
-    for (const auto& column : table.columns)
-        text += (text.empty() ? "" : ",") + csvField(column.key);
-    text += "\n";
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        for (std::size_t c = 0; c < table.columns.size(); ++c)
-            text += (c > 0 ? "," : "") + fieldOf(table.columns[c], row);
+    const auto line = [&](const auto& fieldIn) {
+        bool first = true;
+        for (const auto& column : table.columns) {
+            if (column.holdsPictures()) continue;  // a place in a list that no file has
+            text += (first ? "" : ",") + fieldIn(column);
+            first = false;
+        }
         text += "\n";
-    }
+    };
+    line([](const Column& column) { return csvField(column.key); });
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        line([row](const Column& column) { return fieldOf(column, row); });
     return text;
 }
 
@@ -164,7 +169,8 @@ Json jsonOf(const Answer& answer) {
         Json rows = Json::array();
         for (std::size_t row = 0; row < table.rows(); ++row) {
             Json one = Json::object();
-            for (const auto& column : table.columns) one[column.key] = jsonOf(column, row);
+            for (const auto& column : table.columns)
+                if (!column.holdsPictures()) one[column.key] = jsonOf(column, row);
             rows.push_back(std::move(one));
         }
         all[table.key] = std::move(rows);

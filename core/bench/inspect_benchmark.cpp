@@ -16,6 +16,8 @@
 #include "analysis/origins.h"
 #include "analysis/run_analysis.h"
 #include "analysis/scan.h"
+#include "analysis/score_factors.h"
+#include "analysis/weight_scores.h"
 #include "bench/benchmark_parts.h"
 #include "bench/inspect_benchmark.h"
 #include "checkpoint/checkpoint.h"
@@ -373,19 +375,65 @@ BenchmarkResult runWhyBenchmark(const std::string& name) {
     return result;
 }
 
+/// The table of scores of GPT-2's vocabulary, by factors of three widths.
+BenchmarkResult runDictionaryBenchmark() {
+    constexpr std::int64_t tokens = 50257;
+    BenchmarkResult result;
+    result.name = "dictionary_50k", result.device = "cpu", result.form = "none";
+    {
+        auto options = subjectOf("inspect_12x12_512").model;
+        options.set("vocab_size", tokens), options.set("n_layers", std::int64_t{1});
+        OpenedModel model(options, 1, "cpu");
+        model.withInput(model.randomInput(0), {}, [&](ModelImpl& m, const ModelInput&) {
+            const ModelStreams streams(m, options);
+            const ScoreParts parts(streams, scoreMap(streams, "", 0, "attention-sa", 0));
+            result.figures.emplace_back("factors_s",
+                                        best(1, [&] { tokenFactors(parts, {}); }) / 1000.0);
+        });
+    }
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
+    const double before = ownMb("VmRSS");
+    // Weights fall as the frequencies of words do (Zipf 1949).
+    auto weights = 1.0 / torch::arange(1, tokens + 1).to(torch::kDouble);
+    weights = weights / weights.sum();
+    for (const std::int64_t width : {8, 16, 64}) {
+        torch::manual_seed(1);
+        const ScoreFactors factors{torch::randn({tokens, width}, torch::kDouble),
+                                   torch::randn({tokens, width}, torch::kDouble), 1.0};
+        const auto add = [&](const std::string& name, double ms) {
+            result.figures.emplace_back(name + "_" + std::to_string(width) + "_s", ms / 1000.0);
+        };
+        add("components", best(2, [&] { componentsOf(factors, weights); }));
+        add("self", best(1, [&] { selfPreference(factors, weights); }));
+        add("partners", best(3, [&] { torch::matmul(factors.k, factors.q[7]).topk(20); }));
+        std::int64_t looked = 0, tiles = 1;
+        add("extremes", best(1, [&] {
+                const auto found = extremePairs(factors, 20);
+                looked = found.looked, tiles = found.tiles;
+            }));
+        result.figures.emplace_back("tiles_" + std::to_string(width),
+                                    static_cast<double>(looked) / static_cast<double>(tiles));
+    }
+    result.peakRssMb = ownMb("VmHWM");
+    result.figures.emplace_back("peak_over_weights_mb", result.peakRssMb - before);
+    return result;
+}
+
 }  // namespace
 
 const std::vector<std::string>& inspectBenchmarkNames() {
     static const std::vector<std::string> names = {
-        "inspect_343m_1024", "inspect_12x12_512", "inspect_4096", "atlas_5000",
-        "scan_345m",         "duel_vidat",        "duel_12x12",   "origins_vidat",
-        "origins_lm",        "contrast_2000",     "public"};
+        "inspect_343m_1024", "inspect_12x12_512", "inspect_4096",   "atlas_5000",
+        "scan_345m",         "duel_vidat",        "duel_12x12",     "origins_vidat",
+        "origins_lm",        "contrast_2000",     "dictionary_50k", "public"};
     return names;
 }
 
 BenchmarkResult runInspectBenchmark(const std::string& name, double seconds) {
     if (name == "public") return runPublicBenchmark(seconds);
     if (name == "atlas_5000" || name == "scan_345m") return runAnalysisBenchmark(name);
+    if (name == "dictionary_50k") return runDictionaryBenchmark();
     if (name.starts_with("duel_")) return runDuelBenchmark(name);
     if (name.starts_with("origins_") || name == "contrast_2000") return runWhyBenchmark(name);
     const auto subject = subjectOf(name);

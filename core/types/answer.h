@@ -42,7 +42,8 @@ struct Column {
     std::string help = {};   ///< one sentence; may be empty
     ColumnKind kind = ColumnKind::Number;
     NumberFormat format = {};
-    /// Key of the table whose rows the values count, from 0; NaN: none. Empty: they are no index.
+    /// Key of the table whose rows the values count, from 0; NaN: none. "pictures": they count
+    /// those of the answer, which are shown in their place. Empty: they are no index.
     std::string into = {};
     /// Keys of the columns with the interval of each value, which is shown with it. Empty: none.
     std::string low = {}, high = {};
@@ -50,6 +51,7 @@ struct Column {
     std::vector<std::string> texts = {};  ///< one for each row of a Text column, else empty
 
     std::size_t size() const { return kind == ColumnKind::Text ? texts.size() : numbers.size(); }
+    bool holdsPictures() const { return into == "pictures"; }
 };
 
 /// The target of a click on a row, in the inspector: a map, and a cell of it where i is not

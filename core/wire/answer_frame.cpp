@@ -153,16 +153,15 @@ void checkIndices(const Answer& answer) {
         for (const auto& column : table.columns) {
             if (column.into.empty()) continue;
             const auto* target = answer.find(column.into);
-            if (!target)
+            if (!target && !column.holdsPictures())
                 throw FrameError("the column '" + column.key + "' points into the table '" +
                                  column.into + "', which is not there");
+            const auto count = column.holdsPictures() ? answer.pictures.size() : target->rows();
             for (const double value : column.numbers)
-                if (!std::isnan(value) &&
-                    (value < 0.0 || value >= static_cast<double>(target->rows())))
+                if (!std::isnan(value) && (value < 0.0 || value >= static_cast<double>(count)))
                     throw FrameError("the column '" + column.key + "' points at row " +
                                      std::to_string(static_cast<std::int64_t>(value)) + " of '" +
-                                     column.into + "', which has " +
-                                     std::to_string(target->rows()));
+                                     column.into + "', which has " + std::to_string(count));
         }
 }
 

@@ -23,6 +23,8 @@
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/scan_view.h"
+#include "widgets/kit/table_view.h"
+#include "widgets/theme/controls.h"
 
 namespace relascope {
 namespace {
@@ -90,6 +92,41 @@ TEST_F(AtlasPageTest, SaysWhatItWouldTakeMeasuresAndOpensItAgain) {
     std::filesystem::remove(kept);
     click(tab()->runButton());
     EXPECT_TRUE(waitUntil([&] { return std::filesystem::exists(kept); }, 60000));
+}
+
+TEST_F(AtlasPageTest, WhatMakesTheDifferenceIsOfTheChosenMap) {
+    open();
+    measure();
+    auto* choice = view()->panelChoice();
+    ASSERT_EQ(choice->count(), 2);
+    choice->button(1)->click();
+    auto* difference = page()->tab("contrast");
+    ASSERT_TRUE(difference->isVisible());
+    auto* table = view()->table();
+    const auto& names = table->table().texts("relation");
+    for (std::size_t row = 0; row < names.size(); ++row)
+        if (names[row] == "layer 2 relation 1") table->chooseRow(static_cast<int>(row));
+    auto values = difference->values();
+    EXPECT_EQ(values["layer"], FieldValue(std::int64_t{2}));
+    values["attribute"] = std::string("same object");
+    values["untrained"] = std::int64_t{0};
+    values["examples"] = std::int64_t{32};
+    difference->setValues(values);
+    ASSERT_TRUE(difference->view()->isEmpty());
+    click(difference->runButton());
+    const auto answered = [&] {
+        return !page()->controller().task(difference->analysis()).busy() &&
+               (!difference->view()->isEmpty() || difference->isUnfolded());
+    };
+    ASSERT_TRUE(waitUntil(answered, 60000));
+    // So few images have a difference or a sentence; either is of this map, and goes with it.
+    const QString about = difference->view()->headText() + difference->view()->sentence();
+    EXPECT_FALSE(about.isEmpty());
+    for (std::size_t row = 0; row < names.size(); ++row)
+        if (names[row] == "layer 1 relation 1") table->chooseRow(static_cast<int>(row));
+    EXPECT_TRUE(difference->view()->isEmpty());
+    EXPECT_FALSE(difference->values().contains("layer")) << "1 is the default";
+    EXPECT_EQ(difference->values().at("by"), FieldValue(std::string("facts")));
 }
 
 TEST_F(AtlasPageTest, APairIsShownInTheInspector) {

@@ -136,6 +136,37 @@ TEST_F(MeasureWindowTest, FitsASmallScreen) {
         EXPECT_LE(window.tab(analysis->name)->minimumSizeHint().width(), 1200) << analysis->name;
 }
 
+// A dictionary of patches reads the training split and shows patterns; that of a checkpoint reads
+// its weights alone.
+TEST_F(MeasureWindowTest, ShowsWhatAMapComparesWithDataAndWithout) {
+    open(kRuns + "vision", "dictionary");
+    auto* tab = window.tab("dictionary");
+    auto* tables = view<TablesView>("dictionary");
+    ASSERT_NE(tables, nullptr);
+    EXPECT_EQ(child<QComboBox>(tab, "Split")->currentText(), "train");
+    EXPECT_TRUE(tables->sentence().contains("says what it compares"));
+    QTest::mouseClick(tab->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("dictionary"));
+    ASSERT_FALSE(tables->isEmpty()) << tables->sentence().toStdString();
+    EXPECT_TRUE(tables->table()->tableModel()->hasPictures());
+    EXPECT_FALSE(tables->table()->tableModel()->picture(0, 3).isNull());
+    window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/lm_symbolic_rope_gqa"));
+    EXPECT_TRUE(tables->isEmpty());
+    EXPECT_FALSE(child<QComboBox>(tab, "Split")->isEnabled());
+    QTest::mouseClick(tab->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("dictionary"));
+    ASSERT_FALSE(tables->isEmpty()) << tables->sentence().toStdString();
+    EXPECT_FALSE(tables->table()->tableModel()->hasPictures());
+    EXPECT_GT(tables->choice()->count(), 1) << "components, highest and lowest pairs";
+    // Of images something must vary.
+    window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
+    QTest::mouseClick(tab->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("dictionary"));
+    EXPECT_TRUE(tables->isEmpty());
+    EXPECT_TRUE(tables->sentence().contains("is read from examples"))
+        << tables->sentence().toStdString();
+}
+
 TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
     open(kRuns + "vision", "ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000))

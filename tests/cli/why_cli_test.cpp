@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// relascope-cli origins and contrast, as a user meets them.
+// relascope-cli origins, contrast and dictionary, as a user meets them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ TEST(OriginsCli, SplitsACellOfEveryKindOfModel) {
                               "seq2seq_dat_math --reference 1 --stack decoder --kind cross "
                               "--layer 1 --source 2 --to 1");
     EXPECT_EQ(cross.code, 0) << cross.err;
-    EXPECT_NE(cross.out.find("above the mean of its row"), std::string::npos) << cross.out;
+    EXPECT_NE(cross.out.find("against the mean of its row"), std::string::npos) << cross.out;
     EXPECT_NE(cross.out.find("encoder embedding"), std::string::npos) << cross.out;
     const testing_support::TemporaryFolder folder{"origins"};
     std::filesystem::create_directories(folder.path());
@@ -64,6 +64,59 @@ TEST(OriginsCli, RefusesWithTheReason) {
 TEST(ContrastCli, RefusesAnAttributeThatIsNotThere) {
     expectRefused("contrast " + kWhyRuns + "vision --layer 1 --attribute 'same colur'", 2,
                   "same colour");
+}
+
+TEST(DictionaryCli, ListsTokensPatternsAndPartners) {
+    // A checkpoint has no data: all tokens count alike.
+    const auto text = json(runCli("dictionary --json " + kWhyGolden +
+                                  "public/gpt2_tied --layer 1 --kind attention-sa --index 2 "
+                                  "--token id:17 --top 3 --components 2 --at 5,3"));
+    EXPECT_EQ(text["map"], "layer 1 head 2 (attention-sa)");
+    EXPECT_EQ(text["vocabulary"], 400);
+    EXPECT_EQ(text["components"].size(), 2U);
+    EXPECT_EQ(text["extremes"].size(), 6U);
+    EXPECT_EQ(text["partners"].size(), 12U);
+    EXPECT_EQ(text["tokens"].size(), 2U * 2U * 2U * 8U);
+    EXPECT_NEAR(text["receivers"].get<double>(), 0.29481, 1e-4) << "golden case dictionary_gpt2";
+    // What is said of a later layer is the direct path.
+    const auto later =
+        runCli("dictionary " + kWhyGolden + "lm_symbolic_rope_gqa --layer 2 --components 2");
+    EXPECT_EQ(later.code, 0) << later.err;
+    EXPECT_NE(later.out.find("As if the layers before added nothing"), std::string::npos)
+        << later.out;
+    // Patches of a run, with its facts; tables and numbers as files.
+    const testing_support::TemporaryFolder folder{"dictionary"};
+    std::filesystem::create_directories(folder.path());
+    const auto out = folder / "d.json", tex = folder / "d.tex", csv = folder / "d.csv";
+    const auto patches =
+        "dictionary " + kWhyRuns + "vision --layer 1 --components 2 --split validation ";
+    EXPECT_EQ(runCli(patches + "--attribute 'same colour' --out " + out).code, 0);
+    const auto found = nlohmann::json::parse(slurp(out));
+    EXPECT_EQ(found["objects"], "patches");
+    EXPECT_EQ(found["components"].size(), 2U);
+    EXPECT_TRUE(found["components"][0]["difference"].is_number());
+    EXPECT_EQ(found["numbers"].size() % 4, 0U);
+    EXPECT_EQ(runCli(patches + "--out " + tex).code, 0);
+    EXPECT_NE(slurp(tex).find("Follows"), 0U);
+    EXPECT_EQ(runCli(patches + "--out " + csv).code, 0);
+    EXPECT_EQ(slurp(csv).rfind("component,value,share,", 0), 0u);
+}
+
+TEST(DictionaryCli, RefusesWithTheReason) {
+    expectRefused("dictionary " + kWhyGolden + "vidat_relational_games_mixed --layer 1", 2,
+                  "--data");
+    expectRefused("dictionary " + kWhyGolden + "relational_games_corelnet --layer 1", 2,
+                  "compares one vector");
+    expectRefused("dictionary " + kWhyGolden + "lm_rca --layer 1 --kind attention-ra --at 3", 2,
+                  "--at");
+    expectRefused("dictionary " + kWhyGolden +
+                      "lm_rca --layer 1 --kind attention-ra "
+                      "--weights /nowhere.txt",
+                  2, "--weights");
+    expectRefused("dictionary " + kWhyGolden +
+                      "public/gpt2_tied --layer 1 --kind attention-sa "
+                      "--weights /nowhere.txt",
+                  1, "nowhere");
 }
 
 }  // namespace

@@ -25,27 +25,9 @@ namespace {
 
 using namespace testing_support;
 
-RunOptions smallOccurs() {
-    auto o = presetOptions("relational-games-occurs", "dat");
-    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
-    o.model.set("n_relations", std::int64_t{2}), o.model.set("rel_proj_dim", std::int64_t{8});
-    o.data.train_size = 32, o.data.validation_size = 200, o.data.test_size = 2;
-    o.train.device = "cpu", o.train.batch_size = 32;
-    o.train.seeds = {3}, o.train.steps = 1;
-    return o;
-}
-
-struct ContrastOfRun {
-    StepRun run;
-    core::OpenedModel model{run.path(), "", "cpu"};
-    core::AnalysisSubject subject;
-    explicit ContrastOfRun(const RunOptions& options = smallOccurs(), std::int64_t seed = 3)
-        : run(options, seed) {
-        subject.model = &model;
-        subject.path = subject.run = run.path();
-        subject.device = "cpu";
-        subject.data = run.splits().validation;
-    }
+struct ContrastOfRun : StepSubject {
+    explicit ContrastOfRun(const RunOptions& options = smallDual(2, 200), std::int64_t seed = 3)
+        : StepSubject(options, seed) {}
     Answer measure(core::OptionValues values, const core::AnalysisWatch& watch = {}) {
         values.try_emplace("attribute", std::string("same object"));
         values.try_emplace("untrained", std::int64_t{0});

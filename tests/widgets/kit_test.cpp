@@ -141,6 +141,38 @@ TEST(TableView, CopiesARowAndDrawsTheFirstOnes) {
     }
 }
 
+TEST(TableView, ShowsThePicturesThatAColumnCounts) {
+    Table table{"components", "Components"};
+    table.columns = {
+        {"number", "Component", "", ColumnKind::Integer, {}, {}, {}, {}, {1, 2}},
+        {"pattern", "Pattern", "", ColumnKind::Integer, {}, "pictures", {}, {}, {1, 0}}};
+    const std::vector<Image> pictures = {{1, 1, 3, {255, 0, 0}}, {1, 1, 3, {0, 0, 255}}};
+    TableView view(QStringLiteral("Components"));
+    view.resize(400, 300);
+    view.setTable(table, pictures);
+    view.show();
+    EXPECT_EQ(view.tableModel()->picture(0, 1).pixel(0, 0), qRgb(0, 0, 255));
+    EXPECT_EQ(view.tableModel()->picture(1, 1).pixel(0, 0), qRgb(255, 0, 0));
+    EXPECT_TRUE(view.tableModel()->picture(0, 0).isNull());
+    EXPECT_GT(view.rowHeight(0), 60) << "there is room for a picture";
+    EXPECT_GT(view.figureHeight(2) - view.figureHeight(1), 40) << "beside the line \"and 1 more\"";
+    for (const auto& shown : {view.grab().toImage(), [&] {
+                                  QImage figure(400, view.figureHeight(), QImage::Format_RGB32);
+                                  figure.fill(Qt::white);
+                                  QPainter painter(&figure);
+                                  view.paintFigure(painter, 400);
+                                  return figure;
+                              }()}) {
+        QSet<QRgb> colours;
+        for (int x = 0; x < shown.width(); ++x)
+            for (int y = 0; y < shown.height(); ++y) colours << (shown.pixel(x, y) | 0xFF000000U);
+        EXPECT_TRUE(colours.contains(qRgb(255, 0, 0)) && colours.contains(qRgb(0, 0, 255)));
+    }
+    // A picture that is not there leaves its cell empty.
+    view.setTable(table, {});
+    EXPECT_TRUE(view.tableModel()->picture(0, 1).isNull());
+}
+
 TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
     Answer answer{
         {{"", "", {{"examples", "Examples", "", ColumnKind::Integer, {}, {}, {}, {}, {40}}}},

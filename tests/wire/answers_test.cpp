@@ -240,6 +240,8 @@ TEST(Answers, WhatIsWrongIsRefusedByItsColumn) {
     refused([](auto& j) { j["tables"][1]["links"] = 2; }, "has not the rows");
     refused([](auto& j) { j["tables"].erase(0); }, "");
     refused([&](auto& j) { column(j, 0)["into"] = "nothing"; }, "which is not there");
+    refused([&](auto& j) { column(j, 0)["into"] = "pictures"; },
+            "points at row 0 of 'pictures', which has 0");
     refused([&](auto& j) { column(j, 1)["into"] = "names"; }, "without being whole numbers");
     refused([&](auto& j) { column(j, 0)["kind"] = 9; }, "unknown kind");
     refused([&](auto& j) { column(j, 0)["kind"] = 2, column(j, 0)["into"] = ""; },

@@ -24,6 +24,7 @@
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/contrast_view.h"
 #include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
@@ -105,6 +106,11 @@ QString wayText(EditOp way) {
     return QString::fromLatin1(names.at(static_cast<std::size_t>(way)));
 }
 
+QString shortPart(QString part) {
+    return part.replace(QStringLiteral("relational head"), QStringLiteral("rel. head"))
+        .replace(QStringLiteral("sensory head"), QStringLiteral("sens. head"));
+}
+
 QString blockTitle(const std::string& block) {
     QStringList parts = QString::fromStdString(block).split(u'.');
     for (QString& part : parts) {
@@ -131,8 +137,10 @@ AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent)
         if (analysis.name == "pair-accuracy") return new PairsView(parent);
         if (analysis.name == "phenomena") return new PhenomenaView(parent);
         if (analysis.name == "duel") return new DuelView(parent);
-        return new TablesView(QString::fromStdString(analysis.title),
-                              QString::fromStdString(analysis.name), parent);
+        const auto title = QString::fromStdString(analysis.title),
+                   name = QString::fromStdString(analysis.name);
+        if (analysis.name == "contrast") return new ContrastView(title, name, parent);
+        return new TablesView(title, name, parent);
     };
     AnalysisFrame* view = make();
     view->setAnalysis(analysis);

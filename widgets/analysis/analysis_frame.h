@@ -49,6 +49,8 @@ QString probabilityText(double probability);
 QString answerText(const std::string& name);
 /// The words of an operation: "zero", "mean", "another example".
 QString wayText(EditOp way);
+/// The name of a part of a stream where there is little room: "layer 1 rel. head 1".
+QString shortPart(QString part);
 /// "blocks.1" -> "layer 2", "decoder.0" -> "decoder 1".
 QString blockTitle(const std::string& block);
 

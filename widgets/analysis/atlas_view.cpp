@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QVBoxLayout>
 
 #include "answers/atlas_answer.h"
@@ -28,6 +29,8 @@ AtlasView::AtlasView(QWidget* parent)
       m_keepOne(new QPushButton(QStringLiteral("Keep one of each group"), this)),
       m_both(new QSplitter(Qt::Vertical, this)),
       m_table(new TableView(QStringLiteral("Relations and heads"), this)),
+      m_choice(new SegmentedControl(this)),
+      m_panels(new QStackedWidget(this)),
       m_scroll(new QScrollArea(this)),
       m_sheet(new AtlasSheet) {
     m_scroll->setFrameShape(QFrame::NoFrame);
@@ -35,7 +38,17 @@ AtlasView::AtlasView(QWidget* parent)
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_both->addWidget(m_table);
-    m_both->addWidget(m_scroll);
+    auto* side = new QWidget(m_both);
+    auto* lines = columnOf(side);
+    auto* choice = new QWidget(side);
+    rowOf(choice, {12, 6, 12, 6})->addWidget(m_choice, 0, Qt::AlignLeft);
+    m_choice->setAccessibleName(QStringLiteral("About the chosen map"));
+    choice->hide();
+    lines->addWidget(choice);
+    m_panels->addWidget(m_scroll);
+    lines->addWidget(m_panels, 1);
+    m_both->addWidget(side);
+    connect(m_choice, &SegmentedControl::changed, m_panels, &QStackedWidget::setCurrentIndex);
     m_both->setStretchFactor(0, 2);
     m_both->setStretchFactor(1, 3);
     m_both->setSizes({220, 480});
@@ -44,8 +57,7 @@ AtlasView::AtlasView(QWidget* parent)
     m_keepOne->setProperty("compact", true);
     addControl(m_keepOne);
     connect(m_keepOne, &QPushButton::clicked, this, &AtlasView::keepOne);
-    connect(m_table, &TableView::currentRowChanged, this,
-            [this](int row) { m_sheet->show(m_atlas, row); });
+    connect(m_table, &TableView::currentRowChanged, this, [this](int row) { showSheet(row); });
     connect(m_table, &TableView::activated, this, [this] { request(nullptr); });
     connect(m_sheet, &AtlasSheet::pairRequested, this,
             [this](const RelationAtlas::Pair& pair) { request(&pair); });
@@ -65,7 +77,7 @@ void AtlasView::fill(const Answer& answer) {
         m_atlas = {};
         m_keepOne->hide();
         m_table->setTable({});
-        return m_sheet->show(m_atlas, -1);
+        return showSheet(-1);
     }
     auto atlas = core::relationAtlasOf(answer);
     int before = chosen();
@@ -93,7 +105,34 @@ void AtlasView::fill(const Answer& answer) {
     head()->setSubText(sub);
     showGroups();
     m_table->chooseRow(before);
-    m_sheet->show(m_atlas, before);
+    showSheet(before);
+}
+
+void AtlasView::showSheet(int relation) {
+    m_sheet->show(m_atlas, relation);
+    Q_EMIT relationChosen();
+}
+
+void AtlasView::addPanel(const QString& title, QWidget* panel) {
+    m_titles << title;
+    const int current = m_panels->currentIndex();
+    m_choice->setItems(m_titles);
+    m_choice->setCurrent(current);
+    m_choice->parentWidget()->show();
+    // The table keeps its room: a panel that is narrow scrolls or wraps.
+    panel->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Expanding);
+    m_panels->addWidget(panel);
+}
+
+const RelationAtlas::Relation* AtlasView::relation() const {
+    const int at = m_sheet->relation();
+    return at < 0 ? nullptr : &m_atlas.relations[static_cast<std::size_t>(at)];
+}
+
+QString AtlasView::attribute() const {
+    const auto* of = relation();
+    const auto at = !of ? -1 : of->labelled >= 0 ? of->labelled : of->attribute;
+    return at < 0 ? QString() : shownText(m_atlas.attributes[static_cast<std::size_t>(at)].name);
 }
 
 // Beside each other where both have room.
@@ -102,7 +141,8 @@ void AtlasView::resizeEvent(QResizeEvent* event) {
     const auto wanted = width() >= kBesideEachOther ? Qt::Horizontal : Qt::Vertical;
     if (m_both->orientation() != wanted) {
         m_both->setOrientation(wanted);
-        m_both->setSizes(wanted == Qt::Horizontal ? QList<int>{5, 4} : QList<int>{2, 3});
+        m_both->setSizes(wanted == Qt::Horizontal ? QList<int>{width() / 2, width() / 2}
+                                                  : QList<int>{2, 3});
     }
 }
 
@@ -111,10 +151,7 @@ void AtlasView::request(const RelationAtlas::Pair* pair) {
     if (at < 0) return;
     const auto& r = m_atlas.relations[static_cast<std::size_t>(at)];
     if (r.layerIndex < 0) return;
-    const auto kind = !r.head ? MapKind::Relation
-                      : r.name.find("relational") != std::string::npos
-                          ? MapKind::RelationalAttention
-                          : MapKind::SensoryAttention;
+    const auto kind = kindOfMap(r.name, r.head);
     const int layer = static_cast<int>(r.layerIndex), index = static_cast<int>(r.index);
     if (!pair) return Q_EMIT mapRequested(kind, layer, index);
     Q_EMIT exampleRequested(pair->example, {kind, layer, index, 0, static_cast<int>(pair->row),

@@ -12,6 +12,7 @@
 class QPushButton;
 class QScrollArea;
 class QSplitter;
+class QStackedWidget;
 
 namespace relascope::widgets {
 
@@ -25,8 +26,19 @@ public:
     const RelationAtlas& result() const { return m_atlas; }
     TableView* table() const { return m_table; }
     AtlasSheet* sheet() const { return m_sheet; }
+    /// Adds a panel about the chosen map, beside its sheet.
+    void addPanel(const QString& title, QWidget* panel);
+    SegmentedControl* panelChoice() const { return m_choice; }
     /// Replaces all but one of the maps that are correlated by 0.7 and more by their mean.
     QPushButton* keepOneButton() const { return m_keepOne; }
+
+    /// The chosen map, and the attribute that it tells best; null: none.
+    const RelationAtlas::Relation* relation() const;
+    QString attribute() const;
+
+Q_SIGNALS:
+    /// Another map is chosen.
+    void relationChosen();
 
 protected:
     void fill(const Answer& answer) override;
@@ -38,6 +50,7 @@ private:
     void resizeEvent(QResizeEvent* event) override;
     /// The chosen map in the inspector; a cell of an example with a pair.
     void request(const RelationAtlas::Pair* pair);
+    void showSheet(int relation);
     void showGroups();
     void keepOne();
 
@@ -45,6 +58,9 @@ private:
     QPushButton* m_keepOne;
     QSplitter* m_both;
     TableView* m_table;
+    SegmentedControl* m_choice;  ///< which panel about the chosen map is shown
+    QStackedWidget* m_panels;
+    QStringList m_titles{QStringLiteral("The map")};  ///< of the panels
     QScrollArea* m_scroll;
     AtlasSheet* m_sheet;
 };

@@ -81,7 +81,8 @@ void TablesView::fill(const Answer& answer) {
     m_choice->parentWidget()->setVisible(m_keys.size() > 1);
     if (m_keys.empty()) return m_table->setTable({});
     m_table->setTable(
-        answer.table(m_keys[static_cast<std::size_t>(std::max(0, m_choice->current()))]));
+        answer.table(m_keys[static_cast<std::size_t>(std::max(0, m_choice->current()))]),
+        answer.pictures);
 }
 
 QString TablesView::sentences() const {
@@ -89,7 +90,7 @@ QString TablesView::sentences() const {
 }
 
 void TablesView::showTable(int at) {
-    m_table->setTable(answer().table(m_keys.at(static_cast<std::size_t>(at))));
+    m_table->setTable(answer().table(m_keys.at(static_cast<std::size_t>(at))), answer().pictures);
 }
 
 void TablesView::draw(FigureLines& lines) const {
@@ -99,7 +100,7 @@ void TablesView::draw(FigureLines& lines) const {
         if (m_keys.size() > 1)
             lines.wrapped(shownText(of.title), smallFont(), Theme::current().muted);
         TableView table({});
-        table.setTable(of);
+        table.setTable(of, answer().pictures);
         lines.table(table);
         lines.y += 12;
     }

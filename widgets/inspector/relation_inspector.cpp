@@ -16,6 +16,7 @@
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/inspector/why_panel.h"
 #include "widgets/kit/map_strip.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/token_strip.h"
@@ -67,7 +68,10 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
         m_splitter->addWidget(pane);
         m_splitter->setStretchFactor(m_splitter->indexOf(pane), stretch);
     }
-    m_splitter->setSizes({270, 350, 350});
+    m_why = new WhyPanel(m_splitter);
+    m_splitter->addWidget(m_why);
+    m_why->hide();
+    m_splitter->setSizes({270, 350, 350, 0});
     contentColumn->addWidget(m_outer, 1);
     m_footer = new CellFooter(this);
     contentColumn->addWidget(m_footer);
@@ -122,6 +126,12 @@ void RelationInspector::connectPanes() {
     connect(m_map->map(), &MapView::menuRequested, this, &RelationInspector::cellMenuRequested);
     connect(m_map->map(), &MapView::cellDragged, this, &RelationInspector::cellDragged);
     connect(m_map->map(), &MapView::cellDropped, this, &RelationInspector::cellDropped);
+    connect(m_map->map(), &MapView::compared, this, &RelationInspector::cellCompared);
+    connect(m_why, &WhyPanel::tinted, this, [this](const std::vector<float>& values) {
+        if (values == m_sourceTint) return;
+        m_sourceTint = values;
+        tintSource();
+    });
     connect(m_small->multiples(), &MapStrip::menuRequested, this,
             [this](const MapId&, const QPoint& at) { Q_EMIT mapMenuRequested(at); });
     connect(m_source, &SourcePane::menuRequested, this, [this](const QPoint& at) {
@@ -253,8 +263,14 @@ void RelationInspector::tintSource() {
         row = maps.row(view(), i, ViewMaps::Effort::Quick);
     const bool inside = !row.values.empty();
     SourceObjects* objects = m_source->objects();
-    // Without a row the colours stay until the map is there.
-    if (inside || m_map->current())
+    const auto objectsHere = static_cast<std::size_t>(values.columns);
+    if (m_whyShown && sends && !m_sourceTint.empty() && m_sourceTint.size() == objectsHere) {
+        float most = 0.0F;
+        for (const float value : m_sourceTint) most = std::max(most, std::abs(value));
+        objects->setTint(m_sourceTint, {},
+                         ColorScale(ColorScale::Kind::Signed, {-most, most}, Theme::current()),
+                         true);
+    } else if (inside || m_map->current())  // without a row the colours stay until the map is there
         objects->setTint(std::move(row.values), std::move(row.masked),
                          maps.scale(view(), ViewMaps::Effort::Quick), ViewMaps::isSigned(view()));
     objects->setChoice(i, inside ? view().target : -1, inside ? m_choice.pointedColumn() : -1);
@@ -319,7 +335,8 @@ void RelationInspector::resizeEvent(QResizeEvent* event) {
 void RelationInspector::setMapFirst() {
     m_mapFirst = true;
     m_bar->setTitled(false);
-    connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_ownPanes = true; });
+    connect(m_splitter, &QSplitter::splitterMoved, this,
+            [this] { (m_whyShown ? m_ownWhy : m_ownPanes) = true; });
     arrangePanes();
 }
 
@@ -349,16 +366,55 @@ void RelationInspector::arrangePanes() {
     const bool compared = m_choice.compares() && view().beside;
     int small = wide - map - source;
     const bool shown = !m_filled && small >= leastSmall;
-    m_small->setVisible(shown);
-    m_bar->setMapsOffered(!shown);
+    m_small->setVisible(shown && !m_whyShown);
+    m_bar->setMapsOffered(!shown || m_whyShown);
+    if (m_whyShown) return m_ownWhy ? void() : giveWhyRoom(qMin(narrow, source), map);
     if (m_ownPanes || m_reading) return;
     if (compared) small = qMin(small, leastSmall);
     small = shown ? qMin(small, mostSmall) : 0;
     m_splitter->setSizes({source, wide - source - small, small});
 }
 
+/// The panel takes what the map can spare, and of a narrow window what it needs.
+void RelationInspector::giveWhyRoom(int source, int map) {
+    constexpr int leastWhy = 350, mostWhy = 560, leastMap = 300;
+    const int wide = m_splitter->width() - 2 * m_splitter->handleWidth();
+    if (m_across) source = 0;
+    const int why = qBound(leastWhy, wide - source - map, mostWhy);
+    if (wide - source - why < leastMap && !m_across)
+        source = qMax(m_source->minimumWidth(), wide - why - leastMap);
+    QList<int> sizes;
+    for (int k = 0; k < m_splitter->count(); ++k) {
+        const auto* pane = m_splitter->widget(k);
+        sizes << (pane == m_sourceBox ? source
+                  : pane == m_map     ? wide - source - why
+                  : pane == m_why     ? why
+                                      : 0);
+    }
+    m_splitter->setSizes(sizes);
+}
+
+void RelationInspector::setWhyShown(bool shown) {
+    if (shown == m_whyShown) return;
+    if (shown) m_withoutWhy = m_splitter->saveState();
+    m_whyShown = shown;
+    m_ownWhy = false;
+    m_why->setVisible(shown);
+    if (!m_mapFirst) m_small->setVisible(!shown);
+    if (!shown) {
+        m_sourceTint.clear();
+        if (!m_mapFirst || m_ownPanes) m_splitter->restoreState(m_withoutWhy);
+    } else if (m_compact && !m_across) {
+        const int high = m_outer->height();
+        m_outer->setSizes({high / 2, 0, high / 2});
+    }
+    arrangePanes();
+    tintSource();
+}
+
 QByteArray RelationInspector::panesState() const {
     if (m_mapFirst && !m_ownPanes) return {};
+    if (m_whyShown && !m_reading) return m_withoutWhy;
     return m_reading ? m_beside : m_splitter->saveState();
 }
 
@@ -462,7 +518,8 @@ void RelationInspector::setCompact(bool compact) {
 
 /// Beside the map; in a narrow pane below it, unless the text already takes the place above.
 void RelationInspector::placeSmallMaps() {
-    (m_compact && !m_across ? m_outer : m_splitter)->addWidget(m_small);
+    for (QWidget* pane : {static_cast<QWidget*>(m_small), static_cast<QWidget*>(m_why)})
+        (m_compact && !m_across ? m_outer : m_splitter)->addWidget(pane);
 }
 
 void RelationInspector::setEmptyState(const QString& sentence, const QString& button) {
@@ -476,6 +533,14 @@ void RelationInspector::setSubText(const QString& text) {
 void RelationInspector::showMap(MapKind kind, int layer, int index) {
     InspectorView wanted = view();
     wanted.kind = kind, wanted.layer = layer, wanted.index = index;
+    choose(wanted);
+}
+
+void RelationInspector::showCell(MapKind kind, int layer, int index, int i, int j) {
+    InspectorView wanted = view();
+    wanted.kind = kind, wanted.layer = layer, wanted.index = index;
+    wanted.source = i, wanted.target = j;
+    wanted.reversed = false;
     choose(wanted);
 }
 

@@ -5,6 +5,7 @@
 
 #include <QWidget>
 #include <memory>
+#include <vector>
 
 #include "widgets/inspector/map_statistics.h"
 #include "widgets/inspector/view_choice.h"
@@ -21,6 +22,7 @@ class MapPane;
 class SmallMaps;
 class SourcePane;
 class ViewMenu;
+class WhyPanel;
 
 class RelationInspector : public QWidget {
     Q_OBJECT
@@ -79,6 +81,10 @@ public:
     MapPane* mapPane() const { return m_map; }
     SmallMaps* smallMaps() const { return m_small; }
     CellFooter* footer() const { return m_footer; }
+    /// The panel beside the map, in place of the small maps; hidden at first.
+    WhyPanel* why() const { return m_why; }
+    void setWhyShown(bool shown);
+    bool whyShown() const { return m_whyShown; }
     /// For the page on which the map is the subject: panes as wide as the map can be high, until
     /// the user moves them; small maps only where they cost the map nothing.
     void setMapFirst();
@@ -98,6 +104,9 @@ public Q_SLOTS:
     void stepRelation(int step) { choose(m_choice.stepped(&InspectorView::index, step)); }
     void stepLayer(int step) { choose(m_choice.stepped(&InspectorView::layer, step)); }
     void showMap(relascope::MapKind kind, int layer, int index);  ///< as if the user chose it
+    void chooseView(const relascope::widgets::InspectorView& view) { choose(view); }
+    /// Another map and cell, as if the user chose them.
+    void showCell(relascope::MapKind kind, int layer, int index, int i, int j);
     void setKindByNumber(int number);  ///< 1 to 5, in the order of the segments
     void toggleDirection() { choose(m_choice.transposed()); }
     void cycleProcessing() { choose(m_choice.nextProcessing()); }
@@ -124,6 +133,8 @@ Q_SIGNALS:
     /// Alt and the mouse on a cell of the map: `up` px from where the button was pressed.
     void cellDragged(int i, int j, int up);
     void cellDropped(bool kept);
+    /// A click with Ctrl: the chosen cell is to be held against this one.
+    void cellCompared(int i, int j);
     void emptyStateActivated();
     void exported(QString path);
     void exportFailed(QString sentence);
@@ -144,6 +155,7 @@ private:
     void displayCell();
     void displayStep();
     void arrangePanes();
+    void giveWhyRoom(int source, int map);
     void arrangeReading();
     void placeSmallMaps();
     void showMatches();
@@ -156,7 +168,11 @@ private:
     bool m_compact = false;
     bool m_mapFirst = false, m_filled = false;
     bool m_ownPanes = false;  ///< the user has moved them
-    bool m_linked = true;     ///< as wished; there may be nothing to link yet
+    bool m_whyShown = false;
+    bool m_ownWhy = false;            ///< the user has moved the panes since it is shown
+    QByteArray m_withoutWhy;          ///< the sizes of the panes before it was shown
+    std::vector<float> m_sourceTint;  ///< of the panel, in place of the row of the map
+    bool m_linked = true;             ///< as wished; there may be nothing to link yet
 
     InspectorBar* m_bar;
     QStackedLayout* m_stack;
@@ -171,6 +187,7 @@ private:
     MapPane* m_map;
     SmallMaps* m_small;
     CellFooter* m_footer;
+    WhyPanel* m_why;
     QString m_subText;
 };
 

@@ -139,7 +139,8 @@ void GridPicture::fitBelow(int width) {
             if (box.inputs) longest = std::max(longest, mono.horizontalAdvance(input));
         box.upright = longest > cell - 4;
         box.below = box.upright ? std::min(m_style.mostUpright, longest + 10) : kColumnNumbers;
-        box.cells = {m_names, top + kPanelTitle, cell * columns, m_row * rowsOf(k)};
+        const int title = panelAt(k).title.isEmpty() ? 0 : kPanelTitle;
+        box.cells = {m_names, top + title, cell * columns, m_row * rowsOf(k)};
         top = box.cells.bottom() + 1 + box.below + kPanelGap;
         m_boxes.push_back(box);
     }

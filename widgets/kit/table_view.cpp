@@ -15,6 +15,7 @@
 
 #include "answers/answer_text.h"
 #include "widgets/kit/table_view.h"
+#include "widgets/source/pictures.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int kTableRow = 24, kCellSide = 8, kLeastColumn = 64, kMostWords = 420, kLeastBar = 60,
               kMostBar = 240, kOnlyBar = 640, kInside = 22, kRowsMeasured = 200, kLeastWords = 150,
-              kMostWrapped = 500;
+              kMostWrapped = 500, kPictureRow = 72;
 
 QFont fontOf(const Column& column) {
     return column.kind == ColumnKind::Text ? smallFont() : numberFont(12);
@@ -57,6 +58,10 @@ void paintTableCell(QPainter& painter, const QRect& room, const TableModel& mode
     const auto at = static_cast<std::size_t>(row);
     const bool inside = model.isInside(row);
     QRect text = room.adjusted(kCellSide + (inside && column == 0 ? kInside : 0), 0, -kCellSide, 0);
+    if (of.holdsPictures()) {
+        drawPicture(painter, text.adjusted(0, 4, 0, -4), model.picture(row, column));
+        return;
+    }
     if (of.format.bar) {
         const int bar = std::max(kLeastBar, text.width() - model.textWidth(column) - 10);
         const QRect bars(text.right() + 1 - bar, text.top(), bar, text.height());
@@ -72,6 +77,10 @@ void paintTableCell(QPainter& painter, const QRect& room, const TableModel& mode
         painter.drawText(text, static_cast<int>(alignmentOf(of)) | Qt::TextWordWrap, words);
     else
         paint::elidedText(painter, text, static_cast<int>(alignmentOf(of)), words);
+}
+
+int rowRoom(const TableModel& model) {
+    return model.hasPictures() ? kPictureRow : kTableRow;
 }
 
 class TableDelegate : public QStyledItemDelegate {
@@ -99,9 +108,11 @@ const QCollator& naturalOrder() {
     return collator;
 }
 
-void TableModel::setTable(Table table) {
+void TableModel::setTable(Table table, const std::vector<Image>& pictures) {
     beginResetModel();
     m_table = std::move(table);
+    m_pictures.clear();
+    for (const auto& picture : pictures) m_pictures.push_back(toQImage(picture));
     std::vector<std::size_t> columns;
     for (std::size_t c = 0; c < m_table.columns.size(); ++c)
         if (core::isShown(m_table.columns[c])) columns.push_back(c);
@@ -125,10 +136,31 @@ void TableModel::setTable(Table table) {
                 wide, QFontMetrics(fontOf(m_table, of, row))
                               .horizontalAdvance(shownText(core::shownValue(m_table, of, row))) +
                           (m_widths.empty() && isInside(static_cast<int>(row)) ? kInside : 0));
-        m_widths.push_back(wide);
+        m_widths.push_back(of.holdsPictures() ? kPictureRow : wide);
     }
+    // Columns that are written alike are of one unit: their bars have one scale.
+    for (std::size_t a = 0; a < m_ranges.size(); ++a)
+        for (std::size_t b = 0; b < m_ranges.size(); ++b)
+            if (const auto& of = m_table.columns[m_columns[a]].format,
+                &other = m_table.columns[m_columns[b]].format;
+                of.bar && of == other) {
+                const auto range = m_ranges[b];
+                for (const double end : {range.low, range.high}) m_ranges[a].include(end);
+            }
     order();
     endResetModel();
+}
+
+QImage TableModel::picture(int row, int column) const {
+    const auto& of = columnAt(column);
+    if (!of.holdsPictures()) return {};
+    const auto at = indexOf(of.numbers[static_cast<std::size_t>(row)]);
+    return at >= 0 && at < std::ssize(m_pictures) ? m_pictures[static_cast<std::size_t>(at)]
+                                                  : QImage();
+}
+bool TableModel::hasPictures() const {
+    return std::any_of(m_columns.begin(), m_columns.end(),
+                       [this](std::size_t c) { return m_table.columns[c].holdsPictures(); });
 }
 
 bool TableModel::isInside(int row) const {
@@ -157,6 +189,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     switch (role) {
         case Qt::DisplayRole:
         case Qt::AccessibleTextRole:
+            if (column.holdsPictures()) return QStringLiteral("picture");
             return shownText(core::shownValue(m_table, column, row));
         case Qt::ToolTipRole:
             if (const auto* tips = m_table.find("tip"))
@@ -240,7 +273,7 @@ TableView::TableView(const QString& name, QWidget* parent)
         [this](const QModelIndex& at) { Q_EMIT currentRowChanged(m_model->rowShownAt(at.row())); });
 }
 
-void TableView::setTable(const Table& table) {
+void TableView::setTable(const Table& table, const std::vector<Image>& pictures) {
     int row = currentRow();
     const int column = currentIndex().column();
     const auto& before = m_model->table();
@@ -253,7 +286,7 @@ void TableView::setTable(const Table& table) {
                                   before.columns[0].texts[static_cast<std::size_t>(row)]);
         if (at != names.end()) row = static_cast<int>(at - names.begin());
     }
-    m_model->setTable(table);
+    m_model->setTable(table, pictures);
     if (const bool sorts = !table.find("inside"); sorts != isSortingEnabled())
         setSortingEnabled(sorts);
     fit();
@@ -310,7 +343,7 @@ void TableView::fit() {
     for (std::size_t c = 0; c < all.size(); ++c) setColumnWidth(static_cast<int>(c), all[c]);
     if (m_model->rowCount() > kMostWrapped) return;
     for (int at = 0; at < m_model->rowCount(); ++at) {
-        int height = kTableRow;
+        int height = rowRoom(*m_model);
         const auto row = static_cast<std::size_t>(m_model->rowShownAt(at));
         for (const auto c : words) {
             const auto& column = m_model->columnAt(static_cast<int>(c));
@@ -351,24 +384,33 @@ void TableView::copy() const {
 
 int TableView::figureHeight(int most) const {
     const int rows = m_model->rowCount();
-    return kTableRow * (std::min(rows, most) + 1 + (rows > most ? 1 : 0));
+    return rowRoom(*m_model) * std::min(rows, most) + kTableRow * (1 + (rows > most ? 1 : 0));
 }
 
 void TableView::paintFigure(QPainter& painter, int width, int most) const {
     const Theme& t = Theme::current();
     auto all = widths(width);
-    // The widest columns give way.
+    // The widest columns give way, of words as long as there are such.
+    const auto room = [&](std::size_t c) {
+        const bool words = m_model->columnAt(static_cast<int>(c)).kind == ColumnKind::Text;
+        return words && all[c] > kLeastWords ? all[c] + 10 * width : all[c];
+    };
+    std::vector<std::size_t> places(all.size());
+    std::iota(places.begin(), places.end(), std::size_t(0));
     for (int over; (over = std::accumulate(all.begin(), all.end(), 0) - width) > 0;) {
-        const auto widest = std::max_element(all.begin(), all.end());
+        const auto widest = all.begin() + std::ptrdiff_t(*std::max_element(
+                                              places.begin(), places.end(),
+                                              [&](auto a, auto b) { return room(a) < room(b); }));
         if (*widest <= kLeastColumn) break;
         *widest -= std::min(over, std::min(*widest - kLeastColumn, 16));
     }
     const int rows = std::min(m_model->rowCount(), most);
+    const int high = rowRoom(*m_model);
     for (int row = -1; row < rows; ++row) {
-        const int y = (row + 1) * kTableRow;
+        const int y = row < 0 ? 0 : kTableRow + row * high, height = row < 0 ? kTableRow : high;
         int x = 0;
         for (int c = 0; c < m_model->columnCount(); ++c) {
-            const QRect room(x, y, all[static_cast<std::size_t>(c)], kTableRow);
+            const QRect room(x, y, all[static_cast<std::size_t>(c)], height);
             x += room.width();
             if (row >= 0) {
                 paintTableCell(painter, room, *m_model, m_model->rowShownAt(row), c);
@@ -380,12 +422,12 @@ void TableView::paintFigure(QPainter& painter, int width, int most) const {
                               static_cast<int>(alignmentOf(m_model->columnAt(c))),
                               shownText(m_model->columnAt(c).title));
         }
-        painter.fillRect(QRect(0, y + kTableRow - 1, std::min(x, width), 1), t.grid);
+        painter.fillRect(QRect(0, y + height - 1, std::min(x, width), 1), t.grid);
     }
     if (const int more = m_model->rowCount() - rows; more > 0) {
         painter.setFont(smallFont());
         painter.setPen(t.muted);
-        painter.drawText(QRect(kCellSide, (rows + 1) * kTableRow, width, kTableRow),
+        painter.drawText(QRect(kCellSide, kTableRow + rows * high, width, kTableRow),
                          Qt::AlignVCenter, QStringLiteral("and %1 more").arg(groupedNumber(more)));
     }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <QAbstractTableModel>
+#include <QImage>
 #include <QTableView>
 
 #include "types/answer.h"
@@ -30,8 +31,13 @@ public:
     enum Role { Value = Qt::UserRole };
     using QAbstractTableModel::QAbstractTableModel;
 
-    void setTable(Table table);
+    /// `pictures`: those that columns of pictures count.
+    void setTable(Table table, const std::vector<Image>& pictures = {});
     const Table& table() const { return m_table; }
+    /// The picture of a cell; null: none.
+    QImage picture(int row, int column) const;
+    /// Whether rows have room for pictures.
+    bool hasPictures() const;
     /// Whether the row belongs to the one above it, as its column "inside" says: it is indented and
     /// muted, and the table keeps its order.
     bool isInside(int row) const;
@@ -61,6 +67,7 @@ private:
     std::vector<std::size_t> m_columns;  ///< that are shown
     std::vector<BarRange> m_ranges;      ///< of these, where they have bars
     std::vector<int> m_widths;           ///< of the texts of these, px
+    std::vector<QImage> m_pictures;      ///< of the answer
     std::vector<int> m_rows;             ///< of the table, as shown
     int m_sorted = -1;
     Qt::SortOrder m_direction = Qt::DescendingOrder;
@@ -72,7 +79,7 @@ public:
     explicit TableView(const QString& name, QWidget* parent = nullptr);
 
     /// The current row stays current, by its name in the first column or its number in the table.
-    void setTable(const Table& table);
+    void setTable(const Table& table, const std::vector<Image>& pictures = {});
     const Table& table() const { return m_model->table(); }
     TableModel* tableModel() const { return m_model; }
     int currentRow() const;  ///< of the table; -1: none

@@ -235,7 +235,9 @@ void MapView::mouseReleaseEvent(QMouseEvent* event) {
     unsetCursor();
     if (dragged) return;
     const QPoint cell = cellGeometry().cellAt(event->position().toPoint());
-    if (cell.x() >= 0) choose(cell.y(), cell.x());
+    if (cell.x() < 0) return;
+    if (event->modifiers() & Qt::ControlModifier) return Q_EMIT compared(cell.y(), cell.x());
+    choose(cell.y(), cell.x());
 }
 
 void MapView::mouseDoubleClickEvent(QMouseEvent*) {

@@ -15,17 +15,29 @@ PatchEmbeddingImpl::PatchEmbeddingImpl(const ImageInput& o, std::int64_t d, Patc
 }
 
 torch::Tensor PatchEmbeddingImpl::forward(const torch::Tensor& images) {
-    const auto cut = images
-                         .unflatten(3, {-1, m_width})    // [b, c, H, columns, pw]
-                         .unflatten(2, {-1, m_height});  // [b, c, rows, ph, columns, pw]
-    if (m_form == PatchForm::Convolution)
-        return m_projection(cut.permute({0, 2, 4, 1, 3, 5})  // [b, rows, columns, c, ph, pw]
-                                .flatten(3)
-                                .flatten(1, 2));          // [b, patches, c * ph * pw]
-    const auto patches = cut.permute({0, 2, 4, 3, 5, 1})  // [b, rows, columns, ph, pw, c]
-                             .flatten(3)
-                             .flatten(1, 2);            // [b, patches, ph * pw * c]
-    return m_norm(m_projection(m_patchNorm(patches)));  // [b, patches, d]
+    if (m_form == PatchForm::Normed)
+        return m_norm(m_projection(m_patchNorm(cut(images))));  // [b, patches, d]
+    return m_projection(images
+                            .unflatten(3, {-1, m_width})   // [b, c, H, columns, pw]
+                            .unflatten(2, {-1, m_height})  // [b, c, rows, ph, columns, pw]
+                            .permute({0, 2, 4, 1, 3, 5})   // [b, rows, columns, c, ph, pw]
+                            .flatten(3)
+                            .flatten(1, 2));  // [b, patches, c * ph * pw]
+}
+
+torch::Tensor PatchEmbeddingImpl::cut(const torch::Tensor& images) const {
+    return images
+        .unflatten(3, {-1, m_width})   // [b, c, H, columns, pw]
+        .unflatten(2, {-1, m_height})  // [b, c, rows, ph, columns, pw]
+        .permute({0, 2, 4, 3, 5, 1})   // [b, rows, columns, ph, pw, c]
+        .flatten(3)
+        .flatten(1, 2);  // [b, patches, ph * pw * c]
+}
+
+torch::Tensor PatchEmbeddingImpl::pixelWeight() const {
+    const auto& weight = m_projection->weight;
+    if (m_form == PatchForm::Normed) return weight;
+    return weight.unflatten(1, {-1, m_height, m_width}).permute({0, 2, 3, 1}).flatten(1);
 }
 
 torch::Tensor Standardisation::of(const torch::Tensor& images, const std::string& dataSet) {

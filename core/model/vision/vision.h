@@ -32,6 +32,15 @@ struct PatchEmbeddingImpl : torch::nn::Module {
                        PatchForm form = PatchForm::Normed);
     torch::Tensor forward(const torch::Tensor& images);
 
+    /// The pixels of each patch, (row, column, channel): [b, patches, pixels].
+    torch::Tensor cut(const torch::Tensor& images) const;
+    /// The weight of the projection on pixels in that order, [d, pixels].
+    torch::Tensor pixelWeight() const;
+    const Linear& projection() const { return m_projection; }
+    /// The norms before and after the projection; empty without one.
+    const Norm& patchNorm() const { return m_patchNorm; }
+    const Norm& norm() const { return m_norm; }
+
 private:
     PatchForm m_form;
     std::int64_t m_width, m_height;
@@ -57,6 +66,10 @@ private:
 struct VisionModelImpl : ModelImpl {
     VisionModelImpl(const VisionTransformerOptions& options);
     torch::Tensor forward(const ModelInput& images) override;
+    /// Images as the model reads them, without mean and deviation.
+    virtual torch::Tensor standardised(const torch::Tensor& images) {
+        return m_standardisation.of(images, m_options.image_norm);
+    }
 
     PatchEmbedding to_patch_embedding{nullptr};
     torch::Tensor pos_embedding, cls_token;  ///< [1, patches + first tokens, d], [1, 1, d]
@@ -71,10 +84,6 @@ protected:
     VisionModelImpl(const VisionTransformerOptions& options, std::int64_t tokens, PatchForm form);
     /// Registers the classifier last, as the published classes do (the order of the parameters).
     void addClassifier();
-    /// Images as the model reads them, without mean and deviation.
-    virtual torch::Tensor standardised(const torch::Tensor& images) {
-        return m_standardisation.of(images, m_options.image_norm);
-    }
     /// The tokens before the patches, [1, first, d].
     virtual torch::Tensor firstTokens() const { return cls_token; }
     /// The scores of the stream after the last block: [b, n, d] -> [b, classes].
@@ -102,8 +111,9 @@ struct PublicImageModelImpl : VisionTransformerImpl {
     torch::Tensor distillation_token;  ///< [1, 1, d], or undefined
     Linear class_out{nullptr}, distillation_out{nullptr};
 
-protected:
     torch::Tensor standardised(const torch::Tensor& images) override;
+
+protected:
     torch::Tensor firstTokens() const override;
     torch::Tensor classified(const torch::Tensor& x) override;
 

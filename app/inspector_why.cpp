@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/inspector_why.h"
+
+#include <QStringList>
+#include <utility>
+
+#include "analysis/origins.h"
+#include "app/pages/data_source.h"
+#include "widgets/inspector/map_pane.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/view_choice.h"
+#include "widgets/inspector/view_text.h"
+#include "widgets/inspector/why_panel.h"
+#include "widgets/maps/map_view.h"
+
+namespace relascope::app {
+namespace {
+
+constexpr std::int64_t kPairsOfASign = 40;
+
+/// Whether both views show the same map, of the same weights.
+bool sameMapOf(const widgets::InspectorView& a, const widgets::InspectorView& b) {
+    return a.kind == b.kind && a.layer == b.layer && a.index == b.index;
+}
+
+bool sameCellOf(const widgets::InspectorView& a, const widgets::InspectorView& b) {
+    return sameMapOf(a, b) && a.source == b.source && a.target == b.target &&
+           a.reversed == b.reversed;
+}
+
+}  // namespace
+
+InspectorWhy::InspectorWhy(widgets::RelationInspector& inspector, Subject subject, QObject* parent)
+    : QObject(parent), m_inspector(inspector), m_subject(std::move(subject)) {
+    using widgets::RelationInspector;
+    using widgets::WhyPanel;
+    auto* shown = &panel();
+    shown->nameOf = [this](int token) {
+        return widgets::rowName(m_inspector.choice().maps(), m_inspector.view(), token);
+    };
+    connect(&inspector, &RelationInspector::displayed, this, &InspectorWhy::follow);
+    connect(&inspector, &RelationInspector::cellCompared, this, &InspectorWhy::holdAgainst);
+    connect(shown, &WhyPanel::choiceChanged, this, &InspectorWhy::ask);
+    connect(shown, &WhyPanel::closed, this, &InspectorWhy::close);
+    connect(shown, &WhyPanel::cellRequested, this, &InspectorWhy::goDown);
+    connect(shown, &WhyPanel::backRequested, this, &InspectorWhy::goBack);
+    connect(shown, &WhyPanel::tablesRequested, this, &InspectorWhy::tablesRequested);
+}
+
+InspectorWhy::~InspectorWhy() = default;
+
+widgets::WhyPanel& InspectorWhy::panel() const {
+    return *m_inspector.why();
+}
+
+void InspectorWhy::toggle() {
+    if (m_inspector.whyShown()) return close();
+    open();
+    panel().setFocus(Qt::ShortcutFocusReason);
+}
+
+void InspectorWhy::open() {
+    if (!m_c) {
+        m_c = std::make_unique<AnalysisController>();
+        auto* strip = new JobStrip(&panel());
+        strip->follow(m_c->task(core::originsAnalysis()));
+        panel().addStrip(strip);
+        connect(m_c.get(), &AnalysisController::reported, this,
+                [this](const core::Analysis&, const Answer& answer, bool) {
+                    panel().showAnswer(answer);
+                    if (!answer.has("map")) return;
+                    m_text = QStringLiteral("%1 (%2, %3)")
+                                 .arg(QString::fromStdString(answer.text("map")))
+                                 .arg(indexOf(answer.number("i")))
+                                 .arg(indexOf(answer.number("j")));
+                    showTrail();
+                });
+        connect(m_c.get(), &AnalysisController::refused, this,
+                [this](const core::Analysis&, const QString& sentence) { panel().say(sentence); });
+    }
+    m_inspector.setWhyShown(true);
+    m_at.reset();
+    follow();
+}
+
+void InspectorWhy::close() {
+    if (!m_inspector.whyShown()) return;
+    m_inspector.setWhyShown(false);
+    m_trail.clear();
+    m_c->setSubject(std::nullopt);  // frees the weights
+    m_inspector.mapPane()->map()->setFocus(Qt::OtherFocusReason);
+}
+
+void InspectorWhy::follow() {
+    if (!m_inspector.whyShown()) return;
+    const auto& view = m_inspector.view();
+    if (!m_at || !sameCellOf(*m_at, view)) {
+        if (!m_stepping) m_trail.clear();
+        panel().setPlace(m_at && sameMapOf(*m_at, view));
+        showTrail();
+        m_at = view;
+    }
+    ask();
+}
+
+void InspectorWhy::ask() {
+    auto subject = m_subject();
+    const auto& inspected = m_inspector.choice().inspected();
+    const auto shown = m_inspector.view().shown;
+    if (!subject || !subject->map) {
+        m_c->setSubject(std::nullopt);
+        return panel().say(QStringLiteral("Click a cell of a map."));
+    }
+    if (shown != widgets::Shown::After &&
+        (shown == widgets::Shown::Difference || inspected.pinned.result)) {
+        return panel().say(
+            QStringLiteral("The parts are those of one pass: press B until the map shows one that "
+                           "is not pinned."));
+    }
+    if (shown == widgets::Shown::Before) subject->edits = {};
+    m_c->setSubject(std::move(subject));
+    const auto& choice = panel().choice();
+    AnalysisRequest request;
+    request.values["top"] = kPairsOfASign;
+    if (!choice.against.isEmpty()) request.values["against"] = choice.against.toStdString();
+    if (choice.heads) request.values["grain"] = std::string("heads");
+    if (!choice.tokensOf.isEmpty()) request.values["tokens_of"] = choice.tokensOf.toStdString();
+    m_c->run(core::originsAnalysis(), request);
+}
+
+void InspectorWhy::holdAgainst(int row, int column) {
+    const auto& view = m_inspector.view();
+    const bool turned = view.reversed && m_inspector.choice().maps().canReverse(view);
+    if (turned) std::swap(row, column);
+    if (!m_inspector.whyShown()) open();
+    panel().setAgainst(QStringLiteral("%1,%2").arg(row).arg(column));
+    ask();
+}
+
+void InspectorWhy::goDown(const MapLink& link) {
+    m_trail.push_back({m_inspector.view(), m_text});
+    m_stepping = true;
+    m_inspector.showCell(link.kind, link.layer, link.index, link.i, link.j);
+    m_stepping = false;
+    showTrail();
+}
+
+void InspectorWhy::goBack() {
+    if (m_trail.empty()) return;
+    const auto place = m_trail.back();
+    m_trail.pop_back();
+    m_stepping = true;
+    m_inspector.chooseView(place.view);
+    m_stepping = false;
+    showTrail();
+}
+
+void InspectorWhy::showTrail() {
+    QStringList cells;
+    for (const auto& place : m_trail) cells << place.text;
+    if (!cells.isEmpty()) cells << m_text;
+    panel().setTrail(cells.join(QStringLiteral(" > ")));
+}
+
+}  // namespace relascope::app

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The options of dictionary, and its tables.
+#include <cmath>
+
+#include "analysis/dictionary.h"
+#include "answers/column_table.h"
+#include "types/text_format.h"
+#include "types/text_piece.h"
+
+namespace relascope::core {
+namespace {
+
+// What the map compares, and how much of its scores that is.
+std::string dictionaryHead(const Dictionary& d) {
+    const auto percent = [](double share) { return numberText("%.0f %%", 100.0 * share); };
+    std::string head = d.map + ", " + groupedNumber(d.count) + " " +
+                       (d.objects == "tokens" ? "tokens" + d.over : d.over);
+    if (d.atI >= 0)
+        head += " at " + std::to_string(d.atI) + " and " + std::to_string(d.atJ);
+    else if (d.offset != 0)
+        head += ", i - j = " + std::to_string(d.offset);
+    if (std::isnan(d.explained))
+        head += ": of the variance of the scores ";
+    else
+        head += ": " +
+                std::string(d.objects == "patches" ? "pixels x pixels has "
+                                                   : "features x features have ") +
+                percent(d.explained) + " of the variance of the scores (correlation " +
+                numberText("%.2f", d.correlation) + "); of that ";
+    head += percent(d.pairs) + " is what both sides say together, " + percent(d.receivers) +
+            " the receiver alone, " + percent(d.senders) + " the sender alone";
+    if (d.components.empty())
+        head += ". Nothing is compared: the score is a sum of what either side says alone";
+    else
+        head += ". Component 1 has " + percent(d.components.front().share) + " of the pairs";
+    if (!std::isnan(d.symmetric))
+        head += "; symmetric share " + numberText("%.2f", d.symmetric) +
+                (d.symmetric > 1.0 - 1e-9 ? "" : " (chance 0.50)");
+    if (!std::isnan(d.self)) {
+        head += "; a token scores itself above another one " + percent(d.self) + " of the time";
+        if (d.selfError > 0.0) head += " (s.e. " + numberText("%.1f", 100.0 * d.selfError) + ")";
+    }
+    if (!d.attribute.empty())
+        head += "; " + quoted(d.attribute) + " makes a difference of " +
+                numberText("%.3g", d.difference);
+    if (d.direct) head += ". As if the layers before added nothing";
+    if (d.editsLeftOut) head += ". Edits are left out: these are the weights";
+    return head;
+}
+
+}  // namespace
+
+const FieldTable<DictionaryOptions>& dictionaryFields() {
+    using O = DictionaryOptions;
+    static const FieldTable<O> table = {
+        fields::integer(&O::layer, "layer", "Layer",
+                        "layer, from 1; with --stack it counts in that stack", 1, 1000),
+        fields::choice(&O::kind, "kind", "Map", "relation, attention-ra or attention-sa",
+                       {"relation", "attention-ra", "attention-sa"}),
+        fields::integer(&O::index, "index", "Index", "index of the relation or head, from 1", 1,
+                        1e6),
+        fields::text(&O::stack, "stack", "Stack",
+                     "encoder, decoder or abstractor, where a model has several"),
+        fields::text(&O::token, "token", "Token",
+                     "a token whose partners are listed: its text, or id:N"),
+        fields::integer(&O::offset, "offset", "i - j",
+                        "how far the tokens are apart, for rotary positions", -1e6, 1e6),
+        fields::text(&O::at, "at", "At",
+                     "positions I,J of the two tokens; without them the mean of learned positions"),
+        fields::path(fields::text(
+            &O::weights, "weights", "Weights",
+            "how often tokens count: even, or as in a text file; by default as in the data, or "
+            "even without data")),
+        fields::text(&O::attribute, "attribute", "Attribute",
+                     "of patches and sets, an attribute of the atlas, as 'same object': what share "
+                     "of its difference each component has"),
+        fields::integer(&O::top, "top", "Pairs",
+                        "how many of the highest and of the lowest pairs, and of partners", 1,
+                        10000),
+        fields::integer(&O::components, "components", "Components", "how many components are shown",
+                        1, 256),
+        fields::integer(&O::examples, "examples", "Examples",
+                        "examples whose patches or objects are described, at most", 2, 1e6)};
+    return table;
+}
+
+Answer answerOf(const Dictionary& dictionary) {
+    const NumberFormat bar{1, true, false, true}, plain{3, false, true},
+        scored{3, false, true, true};
+    Answer answer;
+    using C = DictionaryComponent;
+    const bool pictures = dictionary.objects == "patches";
+    const auto picture = [&](Image C::*member) {
+        std::vector<double> at;
+        for (const auto& component : dictionary.components) {
+            const auto& image = component.*member;
+            at.push_back(image.empty() ? C::kNone : static_cast<double>(answer.pictures.size()));
+            if (!image.empty()) answer.pictures.push_back(image);
+        }
+        return at;
+    };
+    const auto pictureColumn = [&](const char* key, const char* title, const char* help,
+                                   Image C::*member) {
+        Column column{key, title, help, ColumnKind::Integer};
+        column.into = "pictures", column.numbers = picture(member);
+        return column;
+    };
+    const char* high =
+        "what has high scores; high receivers score high with high senders, low ones "
+        "with low ones";
+    const ColumnTable<C> components = {
+        columns::integer(&C::number, "component", {"Component"}),
+        columns::number(&C::value, "value",
+                        {"Deviation", {3}, "Standard deviation of the scores that it makes"}),
+        columns::number(&C::share, "share",
+                        {"Share", bar, "Of the variance of what both sides say together"}),
+        columns::number(&C::difference, "difference",
+                        {"Of the difference", {1, true}, "Of the difference by the attribute"}),
+        columns::text(&C::receiverFollows, "receiver_follows",
+                      {"Receiver follows", {}, "Share of its variance between values of a fact"}),
+        columns::text(&C::senderFollows, "sender_follows", {"Sender follows"}),
+        columns::text(&C::receiverHigh, "receiver_high", {"Receivers high", {}, high}),
+        columns::text(&C::senderHigh, "sender_high", {"Senders high", {}, high}),
+        columns::text(&C::receiverLow, "receiver_low", {"Receivers low"}),
+        columns::text(&C::senderLow, "sender_low", {"Senders low"})};
+    using D = Dictionary;
+    const ColumnTable<D> facts = {
+        columns::derived<D>(ColumnKind::Text, "says", {"Map"}, dictionaryHead),
+        columns::text(&D::map, "map"),
+        columns::text(&D::objects, "objects"),
+        columns::text(&D::over, "over"),
+        columns::integer(&D::count, "count"),
+        columns::integer(&D::vocabulary, "vocabulary"),
+        columns::integer(&D::width, "width"),
+        columns::integer(&D::offset, "offset"),
+        columns::flag(&D::softmax, "softmax"),
+        columns::flag(&D::direct, "direct"),
+        columns::flag(&D::editsLeftOut, "edits_left_out"),
+        columns::number(&D::deviation, "deviation"),
+        columns::number(&D::receivers, "receivers"),
+        columns::number(&D::senders, "senders"),
+        columns::number(&D::pairs, "pairs"),
+        columns::number(&D::symmetric, "symmetric"),
+        columns::number(&D::self, "self"),
+        columns::number(&D::selfError, "self_error"),
+        columns::number(&D::explained, "explained"),
+        columns::number(&D::correlation, "correlation"),
+        columns::text(&D::attribute, "attribute"),
+        columns::number(&D::difference, "attribute_difference")};
+    answer.tables.push_back(factsOf(facts, dictionary));
+    auto main = tableOf("components", "Components", components, dictionary.components);
+    if (pictures) {
+        const auto where = main.columns.begin() + 4;
+        main.columns.insert(
+            where, {pictureColumn("receiver", "Receiver",
+                                  "What varies in a patch as the score rises", &C::receiver),
+                    pictureColumn("sender", "Sender", "The same of the other side", &C::sender)});
+    }
+    answer.tables.push_back(std::move(main));
+    using P = DictionaryPair;
+    const auto pairs = [&](const char* key, const char* title, const std::vector<P>& rows) {
+        const ColumnTable<P> table = {
+            columns::text(&P::receiverText, "receiver_text", {"Receiver"}),
+            columns::text(&P::senderText, "sender_text", {"Sender"}),
+            columns::number(
+                &P::score, "score",
+                {"Score", scored, dictionary.softmax ? "Above the mean of its row" : ""}),
+            columns::integer(&P::receiver, "receiver"), columns::integer(&P::sender, "sender")};
+        if (!rows.empty()) answer.tables.push_back(tableOf(key, title, table, rows));
+    };
+    pairs("partners", "Partners", dictionary.partners);
+    pairs("extremes", "Highest and lowest pairs", dictionary.extremes);
+    using T = DictionaryToken;
+    // People read the lists of the components.
+    const ColumnTable<T> tokens = {columns::integer(&T::component, "component"),
+                                   columns::text(&T::side, "side"),
+                                   columns::text(&T::end, "end"),
+                                   columns::integer(&T::token, "token"),
+                                   columns::text(&T::text, "text"),
+                                   columns::number(&T::score, "score"),
+                                   columns::number(&T::weight, "weight")};
+    if (!dictionary.tokens.empty())
+        answer.tables.push_back(tableOf("tokens", "", tokens, dictionary.tokens));
+    const auto& features = dictionary.features;
+    if (!features.empty()) {
+        Table form{"form", "Features"};
+        Column names{"feature", "Receiver", {}, ColumnKind::Text};
+        names.texts = features;
+        form.columns.push_back(std::move(names));
+        for (std::size_t b = 0; b < features.size(); ++b) {
+            Column column{features[b], features[b],
+                          "Score of the receiver's feature with this one"};
+            column.format = plain;
+            for (std::size_t a = 0; a < features.size(); ++a)
+                column.numbers.push_back(dictionary.form[a * features.size() + b]);
+            form.columns.push_back(std::move(column));
+        }
+        answer.tables.push_back(std::move(form));
+    }
+    using F = DictionaryFact;
+    // The components say which facts they follow.
+    const ColumnTable<F> known = {columns::integer(&F::component, "component"),
+                                  columns::text(&F::side, "side"), columns::text(&F::fact, "fact"),
+                                  columns::number(&F::share, "share")};
+    if (!dictionary.facts.empty())
+        answer.tables.push_back(tableOf("facts", "", known, dictionary.facts));
+    using N = DictionaryNumber;
+    ColumnTable<N> numbers = {columns::integer(&N::component, "component", {"Component"}),
+                              columns::text(&N::side, "side", {"Side"})};
+    if (pictures) {  // for files alone
+        numbers[0].column.title.clear(), numbers[1].column.title.clear();
+        numbers.push_back(columns::integer(&N::row, "row"));
+        numbers.push_back(columns::integer(&N::column, "column"));
+        numbers.push_back(columns::integer(&N::channel, "channel"));
+    } else {
+        numbers.push_back(columns::text(&N::feature, "feature", {"Feature"}));
+    }
+    numbers.push_back(columns::number(
+        &N::value, "value",
+        pictures ? columns::Shown()
+                 : columns::Shown{"Rises by", scored,
+                                  "How much the feature changes as the score rises by one "
+                                  "standard deviation"}));
+    if (!dictionary.numbers.empty())
+        answer.tables.push_back(
+            tableOf("numbers", pictures ? "" : "Patterns", numbers, dictionary.numbers));
+    return answer;
+}
+
+const Analysis& dictionaryAnalysis() {
+    static const Analysis analysis = [] {
+        Analysis a;
+        a.name = "dictionary";
+        a.title = "Dictionary";
+        a.summary =
+            "shows what a map compares: which tokens, patches or features score high together";
+        a.purpose =
+            "Dictionary takes the weights of a map and says what it compares: which tokens, "
+            "patterns of pixels or features of receivers score high with which of senders. In "
+            "layer 1 this is what the model does; in later layers it is the direct path, as if the "
+            "layers before added nothing. Most models take seconds.";
+        a.doing = "Comparing tokens";
+        a.input = AnalysisInput::Data;
+        a.dataOptional = true;
+        a.split = "train";
+        a.onDemand = true;
+        return answering(a, dictionaryFields(), OfferedIn::Row);
+    }();
+    return analysis;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The view of contrast: what makes the difference as stacked bars of shares, by parts and by facts,
+// with those of untrained models below each, above the tables.
+#pragma once
+
+#include <vector>
+
+#include "widgets/analysis/tables_view.h"
+
+namespace relascope::widgets {
+
+/// A share of the whole. NaN: not measured.
+struct ShareSegment {
+    QString name;
+    double share = 0.0;
+    double untrained = 0.0;  ///< the middle of what untrained models have
+    bool alone = false;      ///< of one side: no comparison
+    bool rest = false;       ///< small ones together
+};
+
+struct ShareBar {
+    QString title;
+    std::vector<ShareSegment> segments;  ///< the largest first
+};
+
+/// The bars of a table of shares, with columns side (may be missing), i, j, share, untrained_low
+/// and untrained_high: whole heads, both orders of a pair together, small ones together.
+ShareBar shareBarOf(const Table& table);
+
+class ShareBars : public QWidget {
+    Q_OBJECT
+public:
+    explicit ShareBars(QWidget* parent = nullptr);
+    void setBars(std::vector<ShareBar> bars);
+    const std::vector<ShareBar>& bars() const { return m_bars; }
+    /// Paints at the origin and returns the height; measures only without a painter.
+    int paint(QPainter* painter, int width) const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    int paintBar(QPainter* painter, const ShareBar& bar, int width, int y) const;
+    std::vector<ShareBar> m_bars;
+};
+
+class ContrastView : public TablesView {
+    Q_OBJECT
+public:
+    ContrastView(const QString& title, const QString& name, QWidget* parent = nullptr);
+    ShareBars* bars() const { return m_bars; }
+    QString says() const { return m_says->text(); }
+
+protected:
+    void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+
+private:
+    QLabel* m_says;
+    ShareBars* m_bars;
+};
+
+}  // namespace relascope::widgets
