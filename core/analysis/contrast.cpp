@@ -66,6 +66,7 @@ public:
     Contrast run() {
         Contrast c;
         c.map = m_parts.text(), c.attribute = m_attribute, c.layer = m_options.layer;
+        c.softmax = m_parts.softmax();
         const auto input = m_model->options().input();
         c.things = m_text ? "tokens" : input == InputKind::Images ? "patches" : "objects";
         c.data = m_subject.data->info().name, c.noun = m_objects.noun;

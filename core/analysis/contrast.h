@@ -24,6 +24,7 @@ struct ContrastShare {
 struct Contrast {
     std::string map, attribute, data, noun;
     std::int64_t layer = 1;  ///< from 1
+    bool softmax = false;    ///< follows the scores
     std::string things;      ///< what is compared: "patches", "tokens", "objects"
     std::int64_t examples = 0, yes = 0, no = 0;  ///< pairs
     double difference = 0.0, low = 0.0, high = 0.0;

@@ -181,11 +181,14 @@ std::string partSentence(const Contrast& c) {
 /// What one object alone does.
 std::string sideSentence(const Contrast& c) {
     if (c.cancellation > kTooMuchCancels) return {};
-    for (const auto& side : c.sides)
-        if (side.side != "both" && side.low >= kOneSide && isLearned(c, side))
-            return shareText(side) + " of it comes from the " + side.side +
+    for (const auto& side : c.sides) {
+        // A softmax does not see what a receiver gives its whole row.
+        if (side.side == "both" || (c.softmax && side.side == "receiver")) continue;
+        if (side.low >= kOneSide && isLearned(c, side))
+            return shareText(side) + " of the difference comes from the " + side.side +
                    " alone, which is no comparison (untrained models: " + untrainedText(side) +
                    ").";
+    }
     return {};
 }
 

@@ -336,6 +336,10 @@ torch::Tensor takesPart(const ContrastPairs& pairs) {
     return (defined.sum(2) + defined.sum(1)).gt(0);
 }
 
+torch::Tensor ofThoseThatTakePart(const ContrastPairs& pairs, const torch::Tensor& all) {
+    return all.flatten(0, 1).index_select(0, takesPart(pairs).flatten().nonzero().flatten());
+}
+
 PartMeans meansOf(const ContrastPairs& pairs) {
     const auto with = takesPart(pairs);
     const auto at = with.flatten().nonzero().flatten();

@@ -244,9 +244,8 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     pairs.yes = attribute.ne(0).logical_and(open).to(torch::kDouble);
     pairs.no = attribute.eq(0).logical_and(open).to(torch::kDouble);
     pairs.facts = storedTensor(stored, "facts", file);
-    const auto with = takesPart(pairs).flatten().nonzero().flatten();
-    pairs.u = read.u.flatten(0, 1).index_select(0, with);
-    pairs.v = read.v.flatten(0, 1).index_select(0, with);
+    pairs.u = ofThoseThatTakePart(pairs, read.u);
+    pairs.v = ofThoseThatTakePart(pairs, read.v);
     const auto means = meansOf(pairs);
     const auto terms = contrastTerms(pairs, storedTensor(stored, "draws", file));
     const auto one = [](double value) { return torch::tensor({value}, torch::kDouble); };

@@ -18,8 +18,8 @@ namespace relascope::core {
 /// duel_vidat, duel_12x12: two small ViDATs, two models of 12 layers
 /// and 12 heads. origins_vidat, origins_lm: the origins of a cell of the last layer of a small
 /// ViDAT, and of 12 layers of 12 heads with 256 tokens; contrast_2000: a contrast of a small ViDAT
-/// over 2,000 images; dictionary_50k: the table of all pairs of 50,257 tokens by factors of width 8,
-/// 16 and 64, in seconds, and the share of its tiles that were computed.
+/// over 2,000 images; dictionary_50k: the table of all pairs of 50,257 tokens by factors of width
+/// 8, 16 and 64, in seconds, and the share of its tiles that were computed.
 const std::vector<std::string>& inspectBenchmarkNames();
 
 /// Runs one of these benchmarks, with random weights. Figures of a probe, in milliseconds: the

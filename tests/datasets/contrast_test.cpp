@@ -289,6 +289,15 @@ TEST(ContrastSentences, SayOnlyWhatIsEarned) {
     silent(
         "a part as untrained that tells nothing",
         [](Contrast& m) { m.parts[0].untrainedHigh = 0.95, m.without = 0.8; }, 1);
+    auto receiver = toldContrast();
+    receiver.layer = 1, receiver.sides[2].share = 0.45, receiver.sides[0].share = 0.5;
+    receiver.sides[0].low = 0.48, receiver.sides[0].high = 0.52;
+    ASSERT_EQ(sentencesOf(receiver).size(), 1U);
+    EXPECT_EQ(sentencesOf(receiver)[0],
+              "50 % [48, 52] of the difference comes from the receiver alone, which is no "
+              "comparison (untrained models: 0 to 2 %).");
+    receiver.softmax = true;
+    EXPECT_TRUE(sentencesOf(receiver).empty()) << "a softmax does not see it";
     // What untrained models have, too, is said with them where the rest is worse.
     auto same = toldContrast();
     same.parts[0].untrainedHigh = 0.95;
