@@ -157,8 +157,14 @@ EditsTab::EditsTab(MainWindow& window)
 EditsTab::~EditsTab() = default;
 
 std::unique_ptr<InspectorWhy> EditsTab::makeWhy(InspectorEditing& editing) {
-    auto why = std::make_unique<InspectorWhy>(editing.inspector(),
-                                              [this, &editing] { return subjectOf(editing); });
+    auto why = std::make_unique<InspectorWhy>(editing.inspector(), [this,
+                                                                    &editing](QString& problem) {
+        if (&editing == m_workbench.get() && m_window.controllers().probe.showsCapture())
+            problem = QStringLiteral(
+                "Captures hold maps without weights; press Live, or choose a step whose weights "
+                "were kept");
+        return subjectOf(editing);
+    });
     connect(why.get(), &InspectorWhy::tablesRequested, this,
             [this] { measure(core::originsAnalysis().name); });
     return why;

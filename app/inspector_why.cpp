@@ -54,9 +54,7 @@ widgets::WhyPanel& InspectorWhy::panel() const {
 }
 
 void InspectorWhy::toggle() {
-    if (m_inspector.whyShown()) return close();
-    open();
-    panel().setFocus(Qt::ShortcutFocusReason);
+    m_inspector.whyShown() ? close() : open();
 }
 
 void InspectorWhy::open() {
@@ -85,10 +83,12 @@ void InspectorWhy::open() {
 
 void InspectorWhy::close() {
     if (!m_inspector.whyShown()) return;
+    const auto* focus = panel().focusWidget();
+    const bool focused = focus && focus->hasFocus();
     m_inspector.setWhyShown(false);
     m_trail.clear();
     m_c->setSubject(std::nullopt);  // frees the weights
-    m_inspector.mapPane()->map()->setFocus(Qt::OtherFocusReason);
+    if (focused) m_inspector.mapPane()->map()->setFocus(Qt::OtherFocusReason);
 }
 
 void InspectorWhy::follow() {
@@ -104,9 +104,14 @@ void InspectorWhy::follow() {
 }
 
 void InspectorWhy::ask() {
-    auto subject = m_subject();
+    QString problem;
+    auto subject = m_subject(problem);
     const auto& inspected = m_inspector.choice().inspected();
     const auto shown = m_inspector.view().shown;
+    if (!problem.isEmpty()) {
+        m_c->setSubject(std::nullopt);
+        return panel().say(problem);
+    }
     if (!subject || !subject->map) {
         m_c->setSubject(std::nullopt);
         return panel().say(QStringLiteral("Click a cell of a map."));
@@ -118,6 +123,11 @@ void InspectorWhy::ask() {
                            "is not pinned."));
     }
     if (shown == widgets::Shown::Before) subject->edits = {};
+    const auto& view = m_inspector.view();
+    const widgets::MapId map{widgets::storedKind(view.kind), view.layer, view.index};
+    panel().setNote(shown == widgets::Shown::After && m_inspector.choice().takenOut(map)
+                        ? QStringLiteral("; this is what it was before it was taken out")
+                        : QString());
     m_c->setSubject(std::move(subject));
     const auto& choice = panel().choice();
     AnalysisRequest request;

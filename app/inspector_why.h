@@ -25,13 +25,13 @@ namespace relascope::app {
 class InspectorWhy : public QObject {
     Q_OBJECT
 public:
-    using Subject = std::function<std::optional<AnalysedSubject>()>;
-    /// `subject` says what the inspector shows.
+    using Subject = std::function<std::optional<AnalysedSubject>(QString& problem)>;
+    /// `subject` says what the inspector shows, or why that has no parts.
     InspectorWhy(widgets::RelationInspector& inspector, Subject subject, QObject* parent = nullptr);
     ~InspectorWhy() override;
 
     widgets::WhyPanel& panel() const;
-    /// Opens the panel, with the keyboard in it, or closes it.
+    /// Opens the panel, or closes it. The keys stay where they are, to move the cell.
     void toggle();
     void close();
     /// What the inspector shows has changed.

@@ -9,6 +9,7 @@
 
 #include "analysis/atlas.h"
 #include "analysis/contrast.h"
+#include "analysis/dictionary.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/inspection.h"
@@ -26,6 +27,7 @@ AtlasPage::AtlasPage(Controllers& controllers)
     auto& c = m_controllers;
     m_atlas = static_cast<widgets::AtlasView*>(tab(core::atlasAnalysis().name)->view());
     addOfMap(core::contrastAnalysis(), QStringLiteral("What makes the difference"));
+    addOfMap(core::dictionaryAnalysis(), QStringLiteral("What it compares"));
     connect(m_atlas, &widgets::AtlasView::relationChosen, this, &AtlasPage::showMap);
     const auto follow = [this](auto* sender, auto signal) {
         connect(sender, signal, this, &AtlasPage::refresh);

@@ -183,7 +183,7 @@ private:
         const auto p = weights(vocabulary);
         auto factors = tokenFactors(m_parts, where, [&](double part) { check(0.2 + 0.1 * part); });
         m_d.width = factors.q.size(1);
-        const auto components = componentsOf(factors, p);
+        const auto components = componentsOf(factors, p, m_options.components);
         requireSpread(components);
         takeShares(components);
         const auto ids = p.gt(0).nonzero().squeeze(1);
@@ -323,7 +323,7 @@ private:
         const ScoreFactors factors{read.q.flatten(0, 1).index_select(0, some),
                                    read.k.flatten(0, 1).index_select(0, some), scores.scale()};
         const auto even = torch::full({some.size(0)}, 1.0 / count, torch::kDouble);
-        const auto components = componentsOf(factors, even);
+        const auto components = componentsOf(factors, even, m_options.components);
         requireSpread(components);
         takeShares(components);
         m_d.symmetric = scores.symmetric();  // of the weights alone
@@ -456,9 +456,10 @@ private:
                                     m_d.difference);
     }
 
-    // The share of the variance of scores that lies between the values of a fact.
-    static double betweenFacts(const torch::Tensor& scores,
-                               const std::vector<std::int64_t>& facts) {
+    // The share of the variance of scores that lies between the values of a fact; of one whose
+    // values have an order, what a line through them explains, as they may be as many as objects.
+    static double explainedBy(const torch::Tensor& scores, const std::vector<std::int64_t>& facts,
+                              bool ordered) {
         struct Group {
             double count = 0.0, sum = 0.0;
         };
@@ -473,9 +474,23 @@ private:
             count += 1.0, sum += value[k], squares += value[k] * value[k];
         }
         const double all = squares - sum * sum / count;
-        double between = -sum * sum / count;
-        for (const auto& [fact, group] : groups) between += group.sum * group.sum / group.count;
-        return all > 0.0 ? between / all : 0.0;
+        if (!(all > 0.0)) return 0.0;
+        double between = -sum * sum / count, facts1 = 0.0, facts2 = 0.0, products = 0.0;
+        for (const auto& [fact, group] : groups) {
+            const auto number = static_cast<double>(fact);
+            between += group.sum * group.sum / group.count;
+            facts1 += number * group.count, facts2 += number * number * group.count;
+            products += number * group.sum;
+        }
+        if (!ordered) return between / all;
+        const double spread = facts2 - facts1 * facts1 / count,
+                     both = products - facts1 * sum / count;
+        return spread > 0.0 ? both * both / (spread * all) : 0.0;
+    }
+
+    bool isOrdered(std::size_t fact) const {
+        const auto* about = m_subject.data->objectFacts();
+        return about && fact < about->facts.size() && about->facts[fact].ordered;
     }
 
     static std::vector<std::int64_t> factOf(const FactTable& facts, std::size_t at,
@@ -493,7 +508,7 @@ private:
                         const FactTable& facts, const torch::Tensor& some) {
         std::vector<std::pair<double, std::string>> found;
         for (std::size_t f = 0; f < facts.names.size(); ++f) {
-            const double share = betweenFacts(scores, factOf(facts, f, some));
+            const double share = explainedBy(scores, factOf(facts, f, some), isOrdered(f));
             m_d.facts.push_back({c + 1, side, facts.names[f], share});
             if (share >= kFollows) found.emplace_back(-share, facts.names[f]);
         }
@@ -568,7 +583,8 @@ private:
             std::string name = "feature " + std::to_string(f + 1), most;
             double share = kNamesFeature;
             for (std::size_t k = 0; k < facts.names.size(); ++k)
-                if (const double one = betweenFacts(inputs.select(1, f), factOf(facts, k, all));
+                if (const double one =
+                        explainedBy(inputs.select(1, f), factOf(facts, k, all), isOrdered(k));
                     one >= share)
                     share = one, most = facts.names[k];
             if (!most.empty()) name += " (" + most + ")";

@@ -45,7 +45,7 @@ struct DictionaryPair {
 };
 
 /// The share of the variance of a component's scores that lies between the values of a fact
-/// (eta^2).
+/// (eta^2); of a fact whose values have an order, their squared correlation with it.
 struct DictionaryFact {
     std::int64_t component = 1;
     std::string side, fact;

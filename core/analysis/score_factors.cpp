@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kTileRows = 256, kTileColumns = 1024;
 // Candidates in float32 beyond those that are wanted, which are computed again in double.
 constexpr std::int64_t kSpareCandidates = 64;
+constexpr std::int64_t kRowsOfTriangle = 2048;
 constexpr std::int64_t kAllRows = 4096, kDrawnRows = 2048, kRowsAtOnce = 64;
 // What rounding may leave, of the largest score that the lengths of rows allow.
 constexpr double kNoSpread = 1e-10, kLeastComponent = 1e-9;
@@ -79,13 +80,28 @@ std::vector<ScoredPair> exactPairs(const ScoreFactors& factors, const torch::Ten
 
 }  // namespace
 
-ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& weights) {
+ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& weights,
+                             std::int64_t most) {
     const torch::NoGradGuard noGrad;
     ScoreComponents c;
     const auto meanQ = weightedMean(factors.q, weights), meanK = weightedMean(factors.k, weights);
-    const auto root = weights.sqrt().unsqueeze(1);
-    const auto a = root * (factors.q - meanQ), b = root * (factors.k - meanK);
-    const auto rQ = std::get<1>(at::linalg_qr(a, "r")), rK = std::get<1>(at::linalg_qr(b, "r"));
+    // The triangles of rows below each other are those of their triangles, and take no copy of all
+    // rows.
+    std::vector<torch::Tensor> triangles[2];
+    const auto width = factors.q.size(1), rows = std::max(kRowsOfTriangle, 2 * width);
+    auto crossed = torch::zeros({width, width}, torch::kDouble);
+    for (std::int64_t first = 0; first < factors.q.size(0); first += rows) {
+        const auto root = weights.slice(0, first, first + rows).sqrt().unsqueeze(1);
+        const auto a = root * (factors.q.slice(0, first, first + rows) - meanQ),
+                   b = root * (factors.k.slice(0, first, first + rows) - meanK);
+        triangles[0].push_back(std::get<1>(at::linalg_qr(a, "r")));
+        triangles[1].push_back(std::get<1>(at::linalg_qr(b, "r")));
+        crossed += torch::matmul(b.t(), a) * factors.scale;
+    }
+    const auto whole = [](const std::vector<torch::Tensor>& parts) {
+        return parts.size() == 1 ? parts[0] : std::get<1>(at::linalg_qr(torch::cat(parts), "r"));
+    };
+    const auto rQ = whole(triangles[0]), rK = whole(triangles[1]);
     // The factors behind QR: rows of orthonormal columns.
     const auto [u, s, vt] = at::linalg_svd(factors.scale * torch::matmul(rQ, rK.t()), false);
     const double ofReceivers = std::pow(factors.scale * number(torch::matmul(rQ, meanK).norm()), 2),
@@ -101,8 +117,9 @@ ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& w
         c.pairShare = ofPairs / all;
     const double first = s.size(0) > 0 ? s[0].item<double>() : 0.0;
     c.oneSided = c.constant || !(first > kNoSpread * largest);
-    const auto count = c.oneSided ? 0 : s.gt(kLeastComponent * first).sum().item<std::int64_t>();
-    c.values = s.slice(0, 0, count);
+    const auto found = c.oneSided ? 0 : s.gt(kLeastComponent * first).sum().item<std::int64_t>(),
+               count = std::min(found, most);
+    c.values = s.slice(0, 0, found);
     c.receiverOf = torch::matmul(at::linalg_pinv(rQ, 1e-12), u.slice(1, 0, count));
     c.senderOf = torch::matmul(at::linalg_pinv(rK, 1e-12), vt.slice(0, 0, count).t());
     const auto seen = weights.gt(0).unsqueeze(1).to(torch::kDouble);
@@ -113,7 +130,6 @@ ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& w
     const auto sign = torch::where(c.receiver.gather(0, at).lt(0), -1.0, 1.0).to(torch::kDouble);
     for (auto* x : {&c.receiver, &c.sender, &c.receiverOf, &c.senderOf}) *x = *x * sign;
     // <P, P^T> is the trace of a product of moments of q and k.
-    const auto crossed = torch::matmul(b.t(), a) * factors.scale;
     c.symmetric = 0.5 + 0.5 * number((crossed * crossed.t()).sum()) / ofPairs;
     return c;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace relascope::core {
@@ -20,7 +21,7 @@ struct ScoreFactors {
 /// The pair part as sum_c value_c receiver_c(t) sender_c(u), exactly.
 struct ScoreComponents {
     torch::Tensor values;  ///< [c] positive, the largest first; above 1e-9 of the first
-    /// [V, c], mean 0 and variance 1 under the weights, 0 where the weight is 0; the entry of a
+    /// [V, some], mean 0 and variance 1 under the weights, 0 where the weight is 0; the entry of a
     /// receiver that is largest in size is positive.
     torch::Tensor receiver, sender;
     /// [width, c]: receiver = (q - mean q) receiverOf, likewise the sender of k.
@@ -33,8 +34,10 @@ struct ScoreComponents {
     /// Whether the pair part is 0 up to rounding: no components.
     bool oneSided = false;
 };
-/// `weights` [V] sum to 1. By the SVD of two QR factors, V width^2 operations.
-ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& weights);
+/// `weights` [V] sum to 1. By the SVD of two QR factors, V width^2 operations. All values, and the
+/// receivers and senders of the first `most`.
+ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& weights,
+                             std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 struct ScoredPair {
     std::int64_t receiver = 0, sender = 0;

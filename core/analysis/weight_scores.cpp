@@ -8,11 +8,9 @@
 #include <limits>
 
 #include "model/architecture.h"
-#include "model/finite_outputs.h"
 #include "model/public/family.h"
 #include "model/vision/vision.h"
 #include "types/error.h"
-#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {

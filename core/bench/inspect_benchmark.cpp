@@ -404,7 +404,7 @@ BenchmarkResult runDictionaryBenchmark() {
         const auto add = [&](const std::string& name, double ms) {
             result.figures.emplace_back(name + "_" + std::to_string(width) + "_s", ms / 1000.0);
         };
-        add("components", best(2, [&] { componentsOf(factors, weights); }));
+        add("components", best(2, [&] { componentsOf(factors, weights, 8); }));
         add("self", best(1, [&] { selfPreference(factors, weights); }));
         add("partners", best(3, [&] { torch::matmul(factors.k, factors.q[7]).topk(20); }));
         std::int64_t looked = 0, tiles = 1;

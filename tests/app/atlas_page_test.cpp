@@ -98,7 +98,7 @@ TEST_F(AtlasPageTest, WhatMakesTheDifferenceIsOfTheChosenMap) {
     open();
     measure();
     auto* choice = view()->panelChoice();
-    ASSERT_EQ(choice->count(), 2);
+    ASSERT_EQ(choice->count(), 3);
     choice->button(1)->click();
     auto* difference = page()->tab("contrast");
     ASSERT_TRUE(difference->isVisible());
@@ -127,6 +127,14 @@ TEST_F(AtlasPageTest, WhatMakesTheDifferenceIsOfTheChosenMap) {
     EXPECT_TRUE(difference->view()->isEmpty());
     EXPECT_FALSE(difference->values().contains("layer")) << "1 is the default";
     EXPECT_EQ(difference->values().at("by"), FieldValue(std::string("facts")));
+    // What it compares, from the weights.
+    choice->button(2)->click();
+    auto* compares = page()->tab("dictionary");
+    ASSERT_TRUE(compares->isVisible());
+    EXPECT_EQ(compares->values().at("attribute"), difference->values().at("attribute"));
+    click(compares->runButton());
+    ASSERT_TRUE(waitUntil([&] { return !compares->view()->isEmpty(); }, 60000))
+        << compares->view()->sentence().toStdString();
 }
 
 TEST_F(AtlasPageTest, APairIsShownInTheInspector) {

@@ -79,6 +79,17 @@ TEST_F(WhyTest, EditsChangeThePartsAndBeforeShowsThemWithout) {
     EXPECT_TRUE(waitUntil([&] { return !panel().table()->isVisible(); }));
 }
 
+TEST_F(WhyTest, AMapThatIsTakenOutIsExplainedAsItWas) {
+    inspector()->showCell(MapKind::Relation, 1, 0, 3, 5);
+    window->edits().why().toggle();
+    ASSERT_TRUE(says("layer 2 relation 1, i 3 -> j 5:"));
+    const QString before = panel().headText();
+    window->edits().editing().knockOut();
+    EXPECT_TRUE(waitUntil([&] {
+        return panel().headText() == before + "; this is what it was before it was taken out";
+    })) << panel().headText().toStdString();
+}
+
 TEST_F(WhyTest, WhatIsNoScoreIsASentence) {
     inspector()->showCell(MapKind::Symbols, 0, 0, 0, 0);
     window->edits().why().toggle();

@@ -145,6 +145,7 @@ std::map<std::string, torch::Tensor> pointsForTables(ModelImpl& model, const Mod
 
 struct CheckedMaps {
     int tables = 0, forms = 0;
+    int whole = 0;  ///< tables that were held against every pair of a text
 };
 
 // Holds the scores of a layer against those that a pass records; in later layers of a model whose
@@ -192,6 +193,18 @@ void checkLayer(ModelImpl& model, const ModelOptions& options, const ModelInput&
                     }
                 }
                 ++checked.tables;
+                // Where places make no difference the table has every pair of the text.
+                const auto plain = core::tokenFactors(*parts, {}),
+                           placed = core::tokenFactors(*parts, core::TokenPlaces{2, 0, 2});
+                if (!torch::equal(plain.q, placed.q) || !torch::equal(plain.k, placed.k)) continue;
+                for (std::int64_t b = 0; b < map.size(0); ++b) {
+                    const auto own =
+                        plain.scale * torch::matmul(plain.q.index_select(0, input.x[b]),
+                                                    plain.k.index_select(0, input.x[b]).t());
+                    const auto off = (own - map[b]).index({open[b]});
+                    EXPECT_LT(off.abs().max().item<double>(), tolerance);
+                }
+                ++checked.whole;
             } else if (options.input() != InputKind::Pairs) {
                 try {
                     const core::LinearScores scores(*parts);
@@ -251,6 +264,8 @@ TEST(WeightScores, AreWhatModelsCompute) {
     EXPECT_GE(first.tables, 60);
     EXPECT_GE(first.forms, 30);
     EXPECT_GE(later.tables, 60);
+    EXPECT_GE(first.whole, 30);
+    RecordProperty("whole", first.whole);
     RecordProperty("tables", first.tables);
     RecordProperty("forms", first.forms);
     RecordProperty("later", later.tables + later.forms);

@@ -39,7 +39,7 @@ TEST(ContrastView, PutsHeadsAndBothOrdersTogetherAndLosesNothing) {
     const auto answer = core::answerOf(someContrast());
     const auto bar = shareBarOf(answer.table("parts"));
     ASSERT_EQ(bar.segments.size(), 5U);
-    EXPECT_EQ(bar.segments[0].name, QStringLiteral("embedding \u00D7 itself"));
+    EXPECT_EQ(bar.segments[0].name, QStringLiteral("embedding \u00D7 embedding"));
     EXPECT_NEAR(bar.segments[0].untrained, 1.0, 1e-12);
     EXPECT_EQ(bar.segments[1].name, QStringLiteral("embedding \u00D7 layer 1 rel. head 1"));
     EXPECT_NEAR(bar.segments[1].share, 0.3, 1e-12);
@@ -58,7 +58,7 @@ TEST(ContrastView, PaintsABarForEachTableAndTheSentence) {
     EXPECT_EQ(view.bars()->bars().size(), 2U);
     EXPECT_TRUE(view.says().contains("the score differs by 4"));
     EXPECT_TRUE(view.headText().contains("layer 2 relation 1"));
-    EXPECT_TRUE(view.bars()->accessibleDescription().contains("itself 50 %"));
+    EXPECT_TRUE(view.bars()->accessibleDescription().contains("embedding 50 %"));
     EXPECT_EQ(view.table()->tableModel()->rowCount(), 6);
     // Untrained models have a bar of their own where they were measured.
     for (const int width : {260, 500, 1100}) {

@@ -173,6 +173,28 @@ TEST(TableView, ShowsThePicturesThatAColumnCounts) {
     EXPECT_TRUE(view.tableModel()->picture(0, 1).isNull());
 }
 
+// A table whose columns are named as its rows is a grid.
+TEST(TablesView, ShowsNumbersOfPairsAsAGrid) {
+    Table form{"form", "Features"};
+    form.columns = {
+        {"feature", "Receiver", "", ColumnKind::Text, {}, {}, {}, {}, {}, {"a", "b", "c"}}};
+    for (const std::string name : {"a", "b", "c"})
+        form.columns.push_back(
+            {name, name, "", ColumnKind::Number, {3, false, true}, {}, {}, {}, {1.0, -0.5, 0.0}});
+    TablesView view(QStringLiteral("Dictionary"), QStringLiteral("dictionary"));
+    view.resize(600, 400);
+    view.showResult({{form, parts()}});
+    view.show();
+    EXPECT_TRUE(view.grid()->isVisible());
+    EXPECT_FALSE(view.table()->isVisible());
+    EXPECT_EQ(view.grid()->text({0, 1, 2}), QString::fromUtf8("b x c: \u22120.500"));
+    EXPECT_GT(view.grid()->cellRect({0, 1, 2}).height(), 12);
+    view.choice()->setCurrent(1);
+    view.showResult({{form, parts()}});
+    EXPECT_TRUE(view.table()->isVisible());
+    EXPECT_FALSE(view.grid()->isVisible());
+}
+
 TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
     Answer answer{
         {{"", "", {{"examples", "Examples", "", ColumnKind::Integer, {}, {}, {}, {}, {40}}}},

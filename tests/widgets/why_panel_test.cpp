@@ -135,6 +135,18 @@ TEST_F(WhyPanelTest, TheChosenCellBecomesWhatOthersAreHeldAgainst) {
     EXPECT_EQ(asked.size(), 2);
 }
 
+TEST_F(WhyPanelTest, TabGoesFromTheTopDown) {
+    QApplication::setActiveWindow(&inspector);
+    panel().against()->button(0)->setFocus();
+    std::vector<const QWidget*> visited;
+    for (int k = 0; k < 3; ++k) {
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+        visited.push_back(QApplication::focusWidget());
+    }
+    EXPECT_EQ(visited, (std::vector<const QWidget*>{panel().matrix(), panel().lists()->button(0),
+                                                    panel().table()}));
+}
+
 TEST_F(WhyPanelTest, ADamagedAnswerIsASentence) {
     auto answer = core::answerOf(twoLayers(false, false));
     for (auto& table : answer.tables)

@@ -54,7 +54,8 @@ ShareBar shareBarOf(const Table& table) {
         const bool alone = sides && sides->texts[k] != "both";
         QString a = wholeHead(shownText(i[k])), b = wholeHead(shownText(j[k]));
         if (b < a) std::swap(a, b);
-        const QString other = a == b ? QStringLiteral("itself") : shortPart(b);
+        const bool itself = a == b && a.contains(u' ');  // short names are repeated
+        const QString other = itself ? QStringLiteral("itself") : shortPart(b);
         const QString name = alone ? shownText(sides->texts[k]) + QStringLiteral(" alone")
                                    : shortPart(a) + QStringLiteral(" \u00D7 ") + other;
         auto& segment = byName[name];

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <cmath>
+#include <memory>
+
 #include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -19,6 +22,58 @@ bool isSentences(const Table& table) {
     return table.columns.size() == 1 && table.columns.front().kind == ColumnKind::Text;
 }
 
+constexpr int kFewestInGrid = 3, kWidestGrid = 884;
+
+/// Whether the numbers of a table are those of pairs of its rows.
+bool isSquare(const Table& table) {
+    const auto rows = table.rows();
+    if (rows < kFewestInGrid || table.columns.size() != rows + 1 ||
+        table.columns.front().kind != ColumnKind::Text)
+        return false;
+    for (std::size_t k = 0; k < rows; ++k) {
+        const auto& column = table.columns[k + 1];
+        if (column.kind != ColumnKind::Number || column.title != table.columns.front().texts[k])
+            return false;
+    }
+    return true;
+}
+
+GridPanel panelOf(const Table& table) {
+    const auto own = std::make_shared<const Table>(table);
+    double largest = 0.0;
+    for (const auto& column : own->columns)
+        for (const double value : column.numbers)
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    GridPanel panel;
+    for (std::size_t k = 0; k < own->rows(); ++k) {
+        panel.rows << shownText(own->columns[0].texts[k]);
+        panel.columns << QString::number(k + 1);
+    }
+    panel.inputs = panel.rows;
+    const auto shown = [own](int row, int column) {
+        return shownText(core::shownValue(own->columns[static_cast<std::size_t>(column) + 1],
+                                          static_cast<std::size_t>(row)));
+    };
+    panel.cell = [own, shown, largest](int row, int column) {
+        const double value = own->columns[static_cast<std::size_t>(column) + 1]
+                                 .numbers[static_cast<std::size_t>(row)];
+        return GridCell{.value = largest > 0.0 ? value / largest : 0.0, .text = shown(row, column)};
+    };
+    panel.text = [rows = panel.rows, shown](int row, int column) {
+        return QStringLiteral("%1 x %2: %3").arg(rows[row], rows[column], shown(row, column));
+    };
+    return panel;
+}
+
+GridStyle styleOfPairs(const std::shared_ptr<ColorScale>& scale) {
+    return {.fill = [scale](double value) { return scale->color(static_cast<float>(value)); },
+            .leastCell = 14,
+            .mostCell = 64,
+            .rowHeight = 18,
+            .numbersFrom = 52,
+            .mostUpright = 130};
+}
+
 }  // namespace
 
 TablesView::TablesView(const QString& title, const QString& name, QWidget* parent)
@@ -26,6 +81,8 @@ TablesView::TablesView(const QString& title, const QString& name, QWidget* paren
       m_title(title),
       m_choice(new SegmentedControl(this)),
       m_table(new TableView(title, this)),
+      m_scale(std::make_shared<ColorScale>()),
+      m_grid(new GridView(styleOfPairs(m_scale), title, this)),
       m_sentences(new QLabel(this)),
       m_below(new QScrollArea(this)) {
     m_choice->setAccessibleName(QStringLiteral("Table"));
@@ -33,6 +90,8 @@ TablesView::TablesView(const QString& title, const QString& name, QWidget* paren
     rowOf(above, {8, 6, 8, 6})->addWidget(m_choice, 0, Qt::AlignLeft);
     content()->addWidget(above);
     content()->addWidget(m_table, 3);
+    content()->addWidget(m_grid, 3);
+    m_grid->hide();
     m_sentences->setWordWrap(true);
     m_sentences->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_sentences->setContentsMargins(16, 8, 16, 8);
@@ -79,10 +138,8 @@ void TablesView::fill(const Answer& answer) {
         m_choice->setCurrent(0);
     }
     m_choice->parentWidget()->setVisible(m_keys.size() > 1);
-    if (m_keys.empty()) return m_table->setTable({});
-    m_table->setTable(
-        answer.table(m_keys[static_cast<std::size_t>(std::max(0, m_choice->current()))]),
-        answer.pictures);
+    if (m_keys.empty()) return showOne({});
+    showOne(answer.table(m_keys[static_cast<std::size_t>(std::max(0, m_choice->current()))]));
 }
 
 QString TablesView::sentences() const {
@@ -90,7 +147,16 @@ QString TablesView::sentences() const {
 }
 
 void TablesView::showTable(int at) {
-    m_table->setTable(answer().table(m_keys.at(static_cast<std::size_t>(at))), answer().pictures);
+    showOne(answer().table(m_keys.at(static_cast<std::size_t>(at))));
+}
+
+void TablesView::showOne(const Table& table) {
+    const bool square = isSquare(table);
+    *m_scale = ColorScale();  // the theme may be another
+    m_table->setVisible(!square);
+    m_grid->setVisible(square);
+    m_grid->setPanels(square ? std::vector{panelOf(table)} : std::vector<GridPanel>());
+    m_table->setTable(square ? Table() : table, answer().pictures);
 }
 
 void TablesView::draw(FigureLines& lines) const {
@@ -99,9 +165,16 @@ void TablesView::draw(FigureLines& lines) const {
         const auto& of = answer().table(key);
         if (m_keys.size() > 1)
             lines.wrapped(shownText(of.title), smallFont(), Theme::current().muted);
-        TableView table({});
-        table.setTable(of, answer().pictures);
-        lines.table(table);
+        if (isSquare(of)) {
+            GridPicture grid(styleOfPairs(std::make_shared<ColorScale>()));
+            grid.setPanels({panelOf(of)});
+            grid.fit(kWidestGrid);
+            lines.grid(grid);
+        } else {
+            TableView table({});
+            table.setTable(of, answer().pictures);
+            lines.table(table);
+        }
         lines.y += 12;
     }
     if (sentences().isEmpty()) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The view of an analysis that has none of its own: the values of its answer in the head, and its
-// tables one at a time. A click on a row with a link shows that map in the inspector.
+// tables one at a time; one whose columns are named as its rows is a grid of tinted cells. A click
+// on a row with a link shows that map in the inspector.
 #pragma once
 
 #include "widgets/analysis/answer_view.h"
@@ -19,6 +20,8 @@ public:
     TablesView(const QString& title, const QString& name, QWidget* parent = nullptr);
 
     TableView* table() const { return m_table; }
+    /// Shown in place of the table where its columns are named as its rows.
+    GridView* grid() const { return m_grid; }
     SegmentedControl* choice() const { return m_choice; }
     /// The sentences of a table that is a list of them, below the tables; empty without one.
     QString sentences() const;
@@ -30,11 +33,14 @@ protected:
 
 private:
     void showTable(int at);
+    void showOne(const Table& table);
 
     QString m_title;
     std::vector<std::string> m_keys;  ///< of the tables that are shown
     SegmentedControl* m_choice;
     TableView* m_table;
+    std::shared_ptr<ColorScale> m_scale;  ///< of the grid
+    GridView* m_grid;
     QLabel* m_sentences;
     QScrollArea* m_below;  ///< what holds them
 };

@@ -156,7 +156,10 @@ WhyPanel::WhyPanel(QWidget* parent)
     auto* below = new QWidget(this);
     m_stack = new QStackedLayout(below);
     m_column->addWidget(below, 1);
-    m_empty = new EmptyState({}, {}, below);
+    m_empty = mutedLabel({}, below);
+    m_empty->setWordWrap(true);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setContentsMargins(24, 12, 24, 12);
     m_stack->addWidget(m_empty);
 
     auto* parts = new QWidget(below);
@@ -230,6 +233,13 @@ WhyPanel::WhyPanel(QWidget* parent)
     });
     connect(more, &QToolButton::clicked, this, &WhyPanel::tablesRequested);
     connect(close, &QToolButton::clicked, this, &WhyPanel::closed);
+    // From the top down.
+    std::vector<QWidget*> order;
+    for (int k = 0; k < m_against->count(); ++k) order.push_back(m_against->button(k));
+    order.insert(order.end(), {m_back, m_groups, m_matrix});
+    for (int k = 0; k < m_lists->count(); ++k) order.push_back(m_lists->button(k));
+    order.insert(order.end(), {m_table, more, close});
+    for (std::size_t k = 1; k < order.size(); ++k) setTabOrder(order[k - 1], order[k]);
     say(QStringLiteral("Click a cell of a map."));
 }
 
@@ -265,7 +275,7 @@ void WhyPanel::setTrail(const QString& trail) {
 
 void WhyPanel::say(const QString& sentence) {
     m_answer = {};
-    m_empty->setSentence(sentence);
+    m_empty->setText(sentence);
     m_stack->setCurrentIndex(0);
     m_against->setEnabled(false);
     Q_EMIT tinted({});
@@ -286,7 +296,7 @@ void WhyPanel::showAnswer(const Answer& answer) {
     m_answer = answer;
     m_stack->setCurrentIndex(1);
     m_against->setEnabled(true);
-    m_says->setText(shownText(answer.text("says")));
+    m_says->setText(shownText(answer.text("says")) + m_note);
     const auto against = QString::fromStdString(answer.text("against"));
     m_against->setCurrent(against == QLatin1String("none")  ? 0
                           : against == QLatin1String("row") ? 1
@@ -387,8 +397,8 @@ void WhyPanel::showList() {
         m_lists->setCurrent(Raises);
     if (m_answer.tables.empty()) return m_table->setTable({});
     const int list = m_lists->current();
-    // The row that was current in the list of another cell is not current in this one.
-    Table shown{"parts of " + std::to_string(m_places)};
+    // The row that was current in another list, or in that of another cell, is not current here.
+    Table shown{std::to_string(m_places) + ' ' + std::to_string(list)};
     shown.columns = {{"part", list == Tokens ? "Token" : "Part", {}, ColumnKind::Text},
                      {"value", "Adds", {}, ColumnKind::Number, {3, false, true, true}},
                      {"tip", {}, {}, ColumnKind::Text}};

@@ -47,6 +47,8 @@ public:
     void setAgainst(const QString& against);  ///< emits no signal
     /// Shows an answer of origins to the present choice.
     void showAnswer(const Answer& answer);
+    /// Is added to what the next answers say of the value.
+    void setNote(const QString& note) { m_note = note; }
     /// Shows a sentence in place of the parts.
     void say(const QString& sentence);
     /// The cells that led here, ending with this one; empty: none.
@@ -101,11 +103,12 @@ private:
     std::shared_ptr<ColorScale> m_scale;
     QTimer* m_pointing;  ///< until the row at which the keys rest is asked about
     int m_pointed = -1;
-    int m_places = 0;     ///< cells that were shown
+    int m_places = 0;  ///< cells that were shown
+    QString m_note;
     QStringList m_parts;  ///< in words, of the rows of the list
 
     QStackedLayout* m_stack;
-    EmptyState* m_empty;
+    QLabel* m_empty;  ///< a sentence in place of the parts
     QVBoxLayout* m_column;
     QBoxLayout* m_body;
     SegmentedControl *m_against, *m_lists;
