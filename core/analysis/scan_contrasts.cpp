@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kFewestContrasted = 250, kFreshCounted = 16;
 constexpr double kPassesOfContrast = 3.0;  // a pass, its parts and their terms, in passes
 constexpr std::size_t kBarsOfContrast = 6;
+constexpr double kSmallBar = 0.01;
 
 const RelationAtlas::Relation* mapOf(const ModelScan& scan, const ModelScan::Finding& finding) {
     if (finding.maps.empty()) return nullptr;
@@ -49,6 +50,7 @@ std::vector<ModelScan::Explanation::Bar> barsOf(const Contrast& c) {
             return std::abs(a.share) > std::abs(b.share);
         });
         shares.resize(std::min(shares.size(), kBarsOfContrast));
+        std::erase_if(shares, [](const auto& s) { return std::abs(s.share) < kSmallBar; });
         for (const auto& s : shares)
             bars.push_back({of,
                             s.side == "receiver" ? s.i + " alone (i)"
