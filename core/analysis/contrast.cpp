@@ -4,6 +4,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -16,6 +17,7 @@
 #include "analysis/pair_reading.h"
 #include "analysis/run_analysis.h"
 #include "analysis/score_parts.h"
+#include "checkpoint/kept_weights.h"
 #include "evaluate/example_scores.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -24,11 +26,12 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::int64_t kContrastDraws = 200, kContrastImages = 250, kContrastTexts = 8;
+constexpr std::int64_t kContrastDraws = 200, kContrastImages = 100, kContrastTexts = 8;
 constexpr std::int64_t kLeastPairs = 50;     // of either kind
 constexpr std::int64_t kMostSideParts = 64;  // at the grain that is split
 constexpr std::int64_t kDrawnPairs = 256;    // pairs of parts of texts that have intervals
 constexpr std::int64_t kFreshMaps = 16;      // relations of a layer of an untrained model
+constexpr std::int64_t kFreshDraws = 40;     // of an untrained model, for its difference alone
 constexpr double kNoContrast = std::numeric_limits<double>::quiet_NaN();
 
 class ContrastRun {
@@ -62,21 +65,24 @@ public:
 
     Contrast run() {
         Contrast c;
-        c.map = m_parts.text(), c.attribute = m_attribute;
+        c.map = m_parts.text(), c.attribute = m_attribute, c.layer = m_options.layer;
+        c.softmax = m_parts.softmax();
+        const auto input = m_model->options().input();
+        c.things = m_text ? "tokens" : input == InputKind::Images ? "patches" : "objects";
         c.data = m_subject.data->info().name, c.noun = m_objects.noun;
         c.byFacts = m_options.by == "facts";
         c.examples = static_cast<std::int64_t>(m_objects.shape.examples);
         c.yes = m_pairs.yes.sum().item<std::int64_t>(),
         c.no = m_pairs.no.sum().item<std::int64_t>();
         const double own = 1.0, fresh = static_cast<double>(m_options.untrained);
-        m_all = own + fresh + (m_options.use ? 1.0 : 0.0);
+        m_all = own + fresh + (uses() ? 1.0 : 0.0);
         StreamPart through;
         const StreamPart* split = nullptr;
         if (!m_options.through.empty()) {
             through = partNamed(m_streams, m_options.through, ownStack(), "through");
             split = &through;
         }
-        auto read = vectors(*m_model, m_parts, split);
+        const auto read = vectors(*m_model, m_parts, split);
         m_pairs.u = read.u, m_pairs.v = read.v;
         const auto draws = drawn(c.examples);
         const auto terms = contrastTerms(m_pairs, draws, m_text ? kDrawnPairs : 4096);
@@ -102,13 +108,18 @@ public:
         const auto senders = terms.both.value.size(1), a = at / senders, b = at % senders;
         c.strongestI = read.namesI[static_cast<std::size_t>(a)];
         c.strongestJ = read.namesJ[static_cast<std::size_t>(b)];
-        const auto term = termOf(m_pairs, a, b);
+        const auto means = meansOf(m_pairs);
+        const auto term = termOf(m_pairs, means, a, b);
         c.alone = placeFixedAucOf(m_pairs, term, m_objects.shape.causal);
         c.without = placeFixedAucOf(m_pairs, scores - term, m_objects.shape.causal);
-        if (split) takeThrough(c, read, through.text());
+        if (split) takeThrough(c, through.text());
         report(c);
+        if (uses()) {
+            chooseUsed(c, terms, read);
+            measureUse(c, means, read);
+            report(c);
+        }
         compareUntrained(c);
-        if (m_options.use) measureUse(c, term);
         return c;
     }
 
@@ -151,6 +162,8 @@ private:
         if (m_objects.shape.causal) open = open.tril(-1);
         m_pairs.yes = truth.eq(kPairYes).logical_and(open).to(torch::kDouble);
         m_pairs.no = truth.eq(kPairNo).logical_and(open).to(torch::kDouble);
+        m_with = takesPart(m_pairs);
+        m_objectsWith = m_with.sum().item<std::int64_t>();
         m_pairs.byOffset = m_objects.shape.byOffset;
         m_pairs.scale = m_parts.scale();
         for (const auto& [pairs, word] : {std::pair{&m_pairs.yes, "yes"}, {&m_pairs.no, "no"}})
@@ -175,53 +188,94 @@ private:
                        static_cast<std::int64_t>(m_objects.shape.objects), std::ssize(m_facts)});
     }
 
-    // The vectors of a map of a model at the objects of all examples.
-    PartVectors vectors(EditedModel& model, const ScoreParts& parts, const StreamPart* split) {
+    struct ContrastBatch {
+        std::int64_t first, count;  // of the examples
+        std::vector<std::int64_t> indices;
+        Batch data;
+    };
+    template <class Work>
+    void eachBatch(Work work) {
         const auto total = std::ssize(m_objects.examples);
         const auto step = m_text ? kContrastTexts : kContrastImages;
-        PartVectors all;
-        torch::Tensor u, v, ofI, ofJ;  // of all examples
         for (std::int64_t first = 0; first < total; first += step) {
             check(static_cast<double>(first) / static_cast<double>(total));
-            const auto count = std::min(step, total - first);
-            const std::vector<std::int64_t> indices(m_objects.examples.begin() + first,
-                                                    m_objects.examples.begin() + first + count);
-            const auto batch = makeBatch(*m_subject.data, indices.data(), count);
-            const auto input = inputOf(batch, torch::kCPU);
-            const auto objects = m_objects.positions.empty()
-                                     ? torch::arange(parts.size(ScoreSide::I, input))
-                                     : torch::tensor(m_objects.positions);
-            all = partVectors(
-                parts, input, objects, m_edited, m_grain, kMostSideParts, split,
-                [&](Hooks& reader) { model.answers(batch, m_subject.data, indices, &reader); });
-            m_grain = all.grain;
-            const auto put = [&](torch::Tensor& to, const torch::Tensor& values) {
-                if (!values.defined()) return;
-                const auto rows = atStarts(values, first);
-                if (!to.defined()) {
-                    auto shape = rows.sizes().vec();
-                    shape[0] = total;
-                    to = torch::empty(shape, rows.options());
-                }
-                to.slice(0, first, first + count).copy_(rows);
-            };
-            put(u, all.u), put(v, all.v), put(ofI, all.tokensI), put(ofJ, all.tokensJ);
+            ContrastBatch batch{first, std::min(step, total - first), {}, {}};
+            batch.indices.assign(m_objects.examples.begin() + first,
+                                 m_objects.examples.begin() + first + batch.count);
+            batch.data = makeBatch(*m_subject.data, batch.indices.data(), batch.count);
+            work(batch);
         }
-        all.u = u, all.v = v, all.tokensI = ofI, all.tokensJ = ofJ;
-        m_done += 1.0;
-        return all;
+    }
+    // The objects of a batch that are true in `some` [examples of the batch, n]: their examples,
+    // and their positions.
+    std::pair<torch::Tensor, torch::Tensor> rowsOf(const ContrastBatch& batch,
+                                                   const torch::Tensor& some) const {
+        const auto at = some.nonzero();
+        const auto example = at.select(1, 0).contiguous(), object = at.select(1, 1);
+        const auto position =
+            m_objects.positions.empty()
+                ? torch::tensor(m_objects.starts).index_select(0, example + batch.first) + object
+                : torch::tensor(m_objects.positions).index_select(0, object);
+        return {example, position};
     }
 
-    // Of texts the block of objects of each example, in values [b, window, ...].
-    torch::Tensor atStarts(const torch::Tensor& values, std::int64_t first) const {
-        if (!m_objects.positions.empty()) return values;
-        std::vector<torch::Tensor> rows;
-        for (std::int64_t b = 0; b < values.size(0); ++b) {
-            const auto start = m_objects.starts[static_cast<std::size_t>(first + b)];
-            rows.push_back(values[b].slice(
-                0, start, start + static_cast<std::int64_t>(m_objects.shape.objects)));
-        }
-        return torch::stack(rows);
+    // The vectors of a map of a model at the objects that take part. They are kept in float32, as
+    // the model computes; terms of them are centred in double.
+    PartVectors vectors(EditedModel& model, const ScoreParts& parts, const StreamPart* split) {
+        const auto total = std::ssize(m_objects.examples);
+        PartVectors all;
+        torch::Tensor u, v;
+        std::int64_t row = 0;
+        eachBatch([&](const ContrastBatch& batch) {
+            const auto with = m_with.slice(0, batch.first, batch.first + batch.count);
+            const auto [example, position] = rowsOf(batch, with);
+            if (example.size(0) == 0) return;
+            const auto input = inputOf(batch.data, torch::kCPU);
+            // Tokens are those of whole examples.
+            const auto whole = split ? torch::arange(parts.size(ScoreSide::I, input)) : position;
+            all = partVectors(parts, input, whole, split ? torch::Tensor() : example, m_edited,
+                              m_grain, kMostSideParts, split, [&](Hooks& reader) {
+                                  model.answers(batch.data, m_subject.data, batch.indices, &reader);
+                              });
+            m_grain = all.grain;
+            const auto put = [&](torch::Tensor& to, const torch::Tensor& values) {
+                const auto own = split ? values.index({example, position}) : values[0];
+                if (!to.defined()) {
+                    auto shape = own.sizes().vec();
+                    shape[0] = m_objectsWith;
+                    to = torch::empty(shape, torch::kFloat);
+                }
+                to.slice(0, row, row + own.size(0)).copy_(own);
+            };
+            put(u, all.u);
+            if (all.v.is_same(all.u))
+                v = u;
+            else
+                put(v, all.v);
+            row += example.size(0);
+            if (!split) return;
+            const auto every = rowsOf(batch, torch::ones_like(with));
+            const auto n = with.size(1);
+            const auto objects = every.second.view({batch.count, n});
+            const auto b = torch::arange(batch.count).view({-1, 1});
+            for (auto [tokens, to] :
+                 {std::pair{&all.tokensI, &m_tokensI}, {&all.tokensJ, &m_tokensJ}}) {
+                if (!tokens->defined()) continue;
+                const auto own = tokens->index({b, objects});  // [b, n, tokens, k]
+                const auto k = own.size(3);
+                if (!to->tokens.defined()) {
+                    to->tokens = torch::empty({total, n, n, k}, torch::kFloat);
+                    to->whole = torch::empty({total, n, k}, torch::kFloat);
+                }
+                to->whole.slice(0, batch.first, batch.first + batch.count).copy_(own.sum(2));
+                to->tokens.slice(0, batch.first, batch.first + batch.count)
+                    .copy_(own.index(
+                        {b.unsqueeze(2), torch::arange(n).view({1, n, 1}), objects.unsqueeze(1)}));
+            }
+        });
+        all.u = u, all.v = v;
+        m_done += 1.0;
+        return all;
     }
 
     static torch::Tensor drawn(std::int64_t examples) {
@@ -265,6 +319,10 @@ private:
         std::stable_sort(c.parts.begin(), c.parts.end(), [](const auto& one, const auto& other) {
             return std::abs(one.share) > std::abs(other.share);
         });
+        static constexpr std::array sides = {"receiver", "sender", "both"};
+        for (std::int64_t side = 0; side < 3; ++side)
+            c.sides.push_back(
+                row(terms.sides, sides[static_cast<std::size_t>(side)], {}, {}, {side}));
         if (!terms.facts.value.defined()) return;
         auto names = m_facts;
         names.emplace_back("rest");
@@ -275,24 +333,12 @@ private:
                         {static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)}));
     }
 
-    void takeThrough(Contrast& c, const PartVectors& read, const std::string& part) {
-        if (!read.tokensI.defined() || !read.tokensJ.defined())
+    void takeThrough(Contrast& c, const std::string& part) {
+        if (!m_tokensI.tokens.defined() || !m_tokensJ.tokens.defined())
             throw OptionError("through",
                               "'" + part + "' is no part of both sides of " + m_parts.text());
-        const auto places = [&](const torch::Tensor& tokens) {  // those of the objects
-            if (!m_objects.positions.empty())
-                return tokens.index_select(2, torch::tensor(m_objects.positions));
-            std::vector<torch::Tensor> rows;
-            for (std::int64_t e = 0; e < tokens.size(0); ++e) {
-                const auto start = m_objects.starts[static_cast<std::size_t>(e)];
-                rows.push_back(tokens[e].slice(
-                    1, start, start + static_cast<std::int64_t>(m_objects.shape.objects)));
-            }
-            return torch::stack(rows);
-        };
-        const auto shares =
-            throughShares(m_pairs, {places(read.tokensI), read.tokensI.sum(2)},
-                          {places(read.tokensJ), read.tokensJ.sum(2)}, c.difference);
+        const auto shares = throughShares(m_pairs, m_tokensI, m_tokensJ, c.difference);
+        m_tokensI = m_tokensJ = {};
         c.throughOf = part;
         static constexpr std::array names = {"itself", "the other", "the rest"};
         for (std::int64_t s = 0; s < 3; ++s)
@@ -305,32 +351,84 @@ private:
             }
     }
 
-    // The same shares of models that are not trained: of all relations of the layer, or of the
-    // head.
+    // The least and the most of untrained models.
+    class Untrained {
+    public:
+        void widen(const Contrast& one) {
+            widen(m_difference, one.difference);
+            if (!one.split) return;
+            for (const auto* list : {&one.parts, &one.facts, &one.sides})
+                for (const auto& share : *list)
+                    widen(m_shares.try_emplace(keyOf(share, list == &one.facts), kNothing)
+                              .first->second,
+                          share.share);
+        }
+        void put(Contrast& c) const {
+            c.untrainedLow = m_difference.first, c.untrainedHigh = m_difference.second;
+            for (auto* list : {&c.parts, &c.facts, &c.sides})
+                for (auto& share : *list)
+                    if (const auto at = m_shares.find(keyOf(share, list == &c.facts));
+                        at != m_shares.end())
+                        share.untrainedLow = at->second.first,
+                        share.untrainedHigh = at->second.second;
+        }
+
+    private:
+        using Range = std::pair<double, double>;
+        static constexpr Range kNothing = {INFINITY, -INFINITY};
+        static std::string keyOf(const ContrastShare& share, bool fact) {
+            return (fact ? "fact\n" : "") + share.side + "\n" + share.i + "\n" + share.j;
+        }
+        static void widen(Range& range, double value) {
+            range = {std::min(range.first, value), std::max(range.second, value)};
+        }
+        Range m_difference = kNothing;
+        std::map<std::string, Range> m_shares;
+    };
+
+    // The shares of a map of another model.
+    Contrast sharesOf(EditedModel& model, const ScoreParts& parts) {
+        const double before = m_done;
+        const auto read = vectors(model, parts, nullptr);
+        m_done = before;
+        m_pairs.u = read.u, m_pairs.v = read.v;
+        const auto terms =
+            contrastTerms(m_pairs, drawn(m_pairs.yes.size(0)).slice(0, 0, kFreshDraws),
+                          m_text ? kDrawnPairs : 4096);
+        Contrast one;
+        one.difference = terms.difference;
+        one.split = !(terms.low <= 0.0 && terms.high >= 0.0);
+        fill(one, terms, read);
+        return one;
+    }
+
+    // The same shares of models that are not trained, of all relations of the layer or of the head;
+    // and of the weights that the run began with.
     void compareUntrained(Contrast& c) {
-        const auto own = m_pairs;
-        std::map<std::string, std::pair<double, double>> ranges;
-        const auto widen = [](std::pair<double, double>& range, double value) {
-            range.first = std::min(range.first, value);
-            range.second = std::max(range.second, value);
-        };
-        std::pair<double, double> difference = {INFINITY, -INFINITY};
-        const auto key = [](const ContrastShare& share) {
-            return share.side + "\n" + share.i + "\n" + share.j;
-        };
-        std::int64_t models = 0;
+        m_pairs.u = m_pairs.v = torch::Tensor();
+        m_edited = false;
+        Untrained range;
+        const auto model = m_model->options();
+        const bool run = m_subject.model->isRun();
         try {
+            if (m_options.untrained > 0 && hasFirst()) {
+                OpenedModel first(m_subject.run, "0", "cpu", m_watch.stop);
+                const auto edited = first.edited({});
+                const ModelStreams streams(edited->model(), edited->options());
+                const auto one = sharesOf(*edited, ScoreParts(streams, m_parts.map()));
+                range.widen(one);
+                c.first = true, c.untrainedSplit += one.split;
+            }
             for (std::int64_t seed = 0; seed < m_options.untrained; ++seed) {
-                const auto model = untrainedModel(
-                    m_model->options(),
-                    m_subject.model->isRun() ? m_subject.model->run().train.init : std::string(),
-                    static_cast<std::uint64_t>(seed) + 1);
-                EditedModel fresh(*model, m_model->options());
-                const ModelStreams streams(*model, m_model->options());
+                // Other seeds than those of runs.
+                const auto fresh =
+                    untrainedModel(model, run ? m_subject.model->run().train.init : std::string(),
+                                   static_cast<std::uint64_t>(seed) + (run ? 1000003 : 1));
+                EditedModel edited(*fresh, m_model->options());
+                const ModelStreams streams(*fresh, m_model->options());
                 auto map = m_parts.map();
                 const bool relations = map.kind == ScoreKind::Relation;
-                m_edited = false;
-                const double before = m_done;
+                bool split = false;
                 for (map.index = relations ? 0 : map.index; map.index < kFreshMaps; ++map.index) {
                     std::unique_ptr<ScoreParts> parts;
                     try {
@@ -338,66 +436,94 @@ private:
                     } catch (const OptionError&) {
                         break;  // the last relation of the layer was the one before
                     }
-                    const auto read = vectors(fresh, *parts, nullptr);
-                    m_done = before;
-                    m_pairs.u = read.u, m_pairs.v = read.v;
-                    const auto terms = contrastTerms(m_pairs, {}, m_text ? kDrawnPairs : 4096);
-                    Contrast one;
-                    fill(one, terms, read);
-                    widen(difference, terms.difference);
-                    for (const auto* list : {&one.parts, &one.facts})
-                        for (const auto& share : *list) {
-                            auto [at, isNew] = ranges.try_emplace(
-                                (list == &one.parts ? "" : "fact\n") + key(share), share.share,
-                                share.share);
-                            if (!isNew) widen(at->second, share.share);
-                        }
+                    const auto one = sharesOf(edited, *parts);
+                    range.widen(one);
+                    split = split || one.split;
                     if (!relations) break;
                 }
-                m_done = before + 1.0;
-                ++models;
+                m_done += 1.0;
+                c.untrainedSplit += split;
+                ++c.untrained;
             }
         } catch (const Cancelled&) {
-            m_pairs = own;
-            if (models == 0) throw;
+            if (c.untrained == 0) throw;
         }
-        m_pairs = own;
-        if (models == 0) return;
-        c.untrained = models;
-        c.untrainedLow = difference.first, c.untrainedHigh = difference.second;
-        for (auto* list : {&c.parts, &c.facts})
-            for (auto& share : *list)
-                if (const auto at = ranges.find((list == &c.parts ? "" : "fact\n") + key(share));
-                    at != ranges.end())
-                    share.untrainedLow = at->second.first, share.untrainedHigh = at->second.second;
+        if (c.untrained == 0) return;
+        range.put(c);
         report(c);
     }
+    bool hasFirst() const {
+        if (m_subject.run.empty() || m_subject.model->step() <= 0) return false;
+        const auto here = KeptWeights(m_subject.run).stepsHere();
+        return !here.empty() && here.front().step == 0;
+    }
 
-    // The metric without the term.
-    void measureUse(Contrast& c, const torch::Tensor& term) {
-        const auto total = std::ssize(m_objects.examples);
-        const auto step = m_text ? kContrastTexts : kContrastImages;
-        const auto known = hasMean(m_pairs).to(torch::kDouble);
-        const auto cells = term * known.unsqueeze(2) * known.unsqueeze(1);
+    bool uses() const { return m_options.use || !m_options.use_of.empty(); }
+
+    // Names the pair that is taken off: the one that was asked for, or the strongest of parts, or
+    // of facts.
+    void chooseUsed(Contrast& c, const ContrastTerms& terms, const PartVectors& read) const {
+        const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+            return std::find(names.begin(), names.end(), name) != names.end();
+        };
+        if (const auto& text = m_options.use_of; !text.empty()) {
+            const auto between = text.find(" x ");
+            c.usedI = text.substr(0, between);
+            c.usedJ = between == std::string::npos ? text : text.substr(between + 3);
+            const bool parts = has(read.namesI, c.usedI) && has(read.namesJ, c.usedJ);
+            if (parts || (has(m_facts, c.usedI) && has(m_facts, c.usedJ))) return;
+            auto names = read.namesI;
+            names.insert(names.end(), m_facts.begin(), m_facts.end());
+            throw OptionError("use_of", unknownName("part or fact", text, names));
+        }
+        c.usedI = c.strongestI, c.usedJ = c.strongestJ;
+        if (!c.byFacts || m_facts.empty()) return;
+        // The rest is no fact.
+        const auto count = static_cast<std::int64_t>(m_facts.size());
+        const auto shares = terms.facts.value.slice(0, 0, count).slice(1, 0, count).abs();
+        const auto at = shares.flatten().argmax().item<std::int64_t>();
+        c.usedI = m_facts[static_cast<std::size_t>(at / count)];
+        c.usedJ = m_facts[static_cast<std::size_t>(at % count)];
+    }
+
+    // The metric without the term of that pair.
+    void measureUse(Contrast& c, const PartMeans& means, const PartVectors& of) {
+        const auto at = [](const std::vector<std::string>& names, const std::string& name) {
+            return std::find(names.begin(), names.end(), name) - names.begin();
+        };
+        const auto a = at(of.namesI, c.usedI), b = at(of.namesJ, c.usedJ);
+        torch::Tensor facts;  // [e, n, n]
+        if (a == std::ssize(of.namesI))
+            facts = factTermOf(m_pairs, means, at(m_facts, c.usedI), at(m_facts, c.usedJ));
         ExampleScores base, cut;
         const auto ignore = m_model->options().ignoredTarget();
         bool regression = false;
-        for (std::int64_t first = 0; first < total; first += step) {
-            check(static_cast<double>(first) / static_cast<double>(total));
-            const auto count = std::min(step, total - first);
-            const std::vector<std::int64_t> indices(m_objects.examples.begin() + first,
-                                                    m_objects.examples.begin() + first + count);
-            const auto batch = makeBatch(*m_subject.data, indices.data(), count);
-            regression = batch.kind == TargetKind::Regression;
+        eachBatch([&](const ContrastBatch& batch) {
+            regression = batch.data.kind == TargetKind::Regression;
+            const auto n = m_with.size(1);
+            const auto [example, position] = rowsOf(batch, torch::ones({batch.count, n}));
+            const auto read = partVectors(
+                m_parts, inputOf(batch.data, torch::kCPU), position, example, m_edited, m_grain,
+                kMostSideParts, nullptr, [&](Hooks& reader) {
+                    base.add(m_model->answers(batch.data, m_subject.data, batch.indices, &reader),
+                             batch.data, ignore);
+                });
+            const auto of = [&](const torch::Tensor& rows) {
+                return rows[0].unflatten(0, {batch.count, n});
+            };
             TermCut hook(m_parts.scorePoint(), m_parts.map().index,
-                         cells.slice(0, first, first + count), m_objects.positions,
+                         facts.defined()
+                             ? facts.slice(0, batch.first, batch.first + batch.count)
+                             : termOf(of(read.u), of(read.v), means, a, b, m_pairs.scale),
+                         m_objects.positions,
                          m_objects.positions.empty()
-                             ? std::vector<std::int64_t>(m_objects.starts.begin() + first,
-                                                         m_objects.starts.begin() + first + count)
+                             ? std::vector<std::int64_t>(
+                                   m_objects.starts.begin() + batch.first,
+                                   m_objects.starts.begin() + batch.first + batch.count)
                              : std::vector<std::int64_t>());
-            base.add(m_model->answers(batch, m_subject.data, indices), batch, ignore);
-            cut.add(m_model->answers(batch, m_subject.data, indices, &hook), batch, ignore);
-        }
+            cut.add(m_model->answers(batch.data, m_subject.data, batch.indices, &hook), batch.data,
+                    ignore);
+        });
         const auto change = pairedChange(regression ? "mean_error" : "accuracy", base.accuracy,
                                          cut.accuracy, base.targets);
         c.metric = change.metric, c.base = change.base, c.change = change.change;
@@ -412,21 +538,24 @@ private:
     ScoreParts m_parts;
     PairObjects m_objects;
     ContrastPairs m_pairs;
+    torch::Tensor m_with;  // [e, n]: which objects take part, and how many they are
+    std::int64_t m_objectsWith = 0;
+    PartTokens m_tokensI, m_tokensJ;
     std::string m_attribute, m_grain = "all";
     std::vector<std::string> m_facts;
     bool m_text = false, m_edited = false;
     double m_done = 0.0, m_all = 1.0;
 };
 
-Contrast runContrast(AnalysisSubject& subject, const ContrastOptions& options,
-                     const Watch<Contrast>& watch) {
+}  // namespace
+
+Contrast contrastOf(AnalysisSubject& subject, const ContrastOptions& options,
+                    const Watch<Contrast>& watch) {
     return ContrastRun(subject, options, watch).run();
 }
 
-}  // namespace
-
 const AnalysisRunner& contrastRunner() {
-    static const AnalysisRunner runner = makeRunner(contrastFields(), runContrast, answerOf);
+    static const AnalysisRunner runner = makeRunner(contrastFields(), contrastOf, answerOf);
     return runner;
 }
 

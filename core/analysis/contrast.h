@@ -23,6 +23,9 @@ struct ContrastShare {
 
 struct Contrast {
     std::string map, attribute, data, noun;
+    std::int64_t layer = 1;  ///< from 1
+    bool softmax = false;    ///< follows the scores
+    std::string things;      ///< what is compared: "patches", "tokens", "objects"
     std::int64_t examples = 0, yes = 0, no = 0;  ///< pairs
     double difference = 0.0, low = 0.0, high = 0.0;
     double untrainedLow = 0.0, untrainedHigh = 0.0;  ///< of the difference
@@ -31,12 +34,18 @@ struct Contrast {
     double cancellation = 0.0;
     std::string strongestI, strongestJ;  ///< the pair of parts with the largest share
     double auc = 0.0, alone = 0.0, without = 0.0;
-    std::string metric;  ///< of the use of that pair; empty: not measured
+    std::string metric;  ///< of the use of a pair; empty: not measured
+    /// What was taken off: the strongest pair of parts, or by facts of facts.
+    std::string usedI, usedJ;
     double base = 0.0, change = 0.0, changeLow = 0.0, changeHigh = 0.0;
     std::int64_t untrained = 0;  ///< fresh models
-    std::string throughOf;       ///< the part of `through`; empty: none
-    bool byFacts = false;        ///< facts come first
+    bool first = false;          ///< and step 0 of the run
+    /// Those of them that tell the pairs apart by their mean, which alone have shares.
+    std::int64_t untrainedSplit = 0;
+    std::string throughOf;  ///< the part of `through`; empty: none
+    bool byFacts = false;   ///< facts come first
     std::vector<ContrastShare> parts, facts, through;
+    std::vector<ContrastShare> sides;  ///< the sums of all receivers, senders and pairs of parts
 };
 
 struct ContrastOptions {
@@ -47,6 +56,7 @@ struct ContrastOptions {
     std::string by = "parts";
     std::string through;  ///< a head of both sides, in words
     bool use = false;
+    std::string use_of;  ///< "colour x colour": what is taken off; empty: the strongest
     std::int64_t untrained = 8;
     std::string attributes;  ///< a file; empty: none
 };
@@ -55,13 +65,26 @@ struct ContrastOptions {
 
 namespace relascope::core {
 
-/// The contrast as an answer with the tables "parts", "facts" and "through".
+struct AnalysisSubject;  // run_analysis.h
+template <class Result>
+struct Watch;  // of the same
+
+/// The contrast as an answer with the tables "parts", "facts", "through", "sides" and "sentences".
 Answer answerOf(const Contrast& contrast);
+
+/// What may be said of the difference, at most two sentences about the map ("It compares ..."), by
+/// the rules of interventions.md section 14; nothing without four untrained models.
+std::vector<std::string> sentencesOf(const Contrast& contrast);
+/// Whether that part of both sides may be said to be compared, so that `through` is of interest.
+bool isHeadPart(const std::string& part);
 
 /// The analysis "contrast". Throws OptionError for a map or an attribute that is not there, and for
 /// fewer than 50 pairs of either kind; Cancelled.
 const Analysis& contrastAnalysis();
 const FieldTable<ContrastOptions>& contrastFields();
 const AnalysisRunner& contrastRunner();
+/// The same, for analyses that need it.
+Contrast contrastOf(AnalysisSubject& subject, const ContrastOptions& options,
+                    const Watch<Contrast>& watch);
 
 }  // namespace relascope::core

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The options of contrast, and its tables.
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "analysis/claims.h"
 #include "analysis/contrast.h"
@@ -12,6 +14,10 @@ namespace relascope::core {
 namespace {
 
 constexpr double kMuchCancels = 2.0;  // sum of |shares| above which large parts cancel
+// What a sentence asks for.
+constexpr double kTooMuchCancels = 3.0, kComparison = 0.7, kFact = 0.15, kPartShare = 0.25,
+                 kOneSide = 0.4, kBeyond = 0.1, kNearer = 0.05;
+constexpr std::size_t kFactsSaid = 4, kMostSentences = 2;
 
 // What was compared, by how much, and what tells it.
 std::string contrastHead(const Contrast& c) {
@@ -22,16 +28,17 @@ std::string contrastHead(const Contrast& c) {
                        " " + c.noun + ": the score differs by " + numberText("%.3g", c.difference) +
                        range(c.low, c.high, "%.3g") + ", AUC " + numberText("%.3f", c.auc);
     if (c.untrained > 0)
-        head += "; untrained models " + numberText("%.3g", c.untrainedLow) + " to " +
-                numberText("%.3g", c.untrainedHigh);
+        head += std::string("; untrained models ") + (c.first ? "and step 0 " : "") +
+                numberText("%.3g", c.untrainedLow) + " to " + numberText("%.3g", c.untrainedHigh);
     if (!c.split) return head + ". It does not tell them apart by its mean; nothing is split";
     head += ". The strongest pair of parts is " + c.strongestI + " x " + c.strongestJ +
             ": alone AUC " + numberText("%.3f", c.alone) + ", without it " +
             numberText("%.3f", c.without);
     if (!c.metric.empty()) {
         const MetricWords words(c.metric);
-        head += "; taking it off changes " + words.name() + " by " + words.number(c.change) +
-                words.points() + " " + words.interval(c.changeLow, c.changeHigh);
+        head += "; taking " + c.usedI + " x " + c.usedJ + " off changes " + words.name() + " by " +
+                words.number(c.change) + words.points() + " " +
+                words.interval(c.changeLow, c.changeHigh);
     }
     if (c.cancellation > kMuchCancels)
         head += ". Large shares cancel: together they are " +
@@ -39,7 +46,174 @@ std::string contrastHead(const Contrast& c) {
     return head;
 }
 
+std::string wholePercent(double share) {
+    return numberWithMinus(std::round(100.0 * share) + 0.0, 0);
+}
+/// "42 % [40, 45]".
+std::string shareText(const ContrastShare& share) {
+    return wholePercent(share.share) + " % [" + wholePercent(share.low) + ", " +
+           wholePercent(share.high) + "]";
+}
+/// "11 to 13 %"; "none tells them apart".
+std::string untrainedText(const ContrastShare& share) {
+    if (std::isnan(share.untrainedLow)) return "none tells them apart";
+    const auto low = wholePercent(share.untrainedLow), high = wholePercent(share.untrainedHigh);
+    return (low == high ? low : low + " to " + high) + " %";
+}
+/// Outside of all untrained models by ten points, and its interval does not reach them.
+bool isLearned(const Contrast& c, const ContrastShare& share) {
+    // Some of them alone are no spread.
+    if (c.untrainedSplit < static_cast<std::int64_t>(kFewestUntrained))
+        return c.untrainedSplit == 0;
+    return (share.share > share.untrainedHigh + kBeyond && share.low > share.untrainedHigh) ||
+           (share.share < share.untrainedLow - kBeyond && share.high < share.untrainedLow);
+}
+
+/// By what facts of the objects the pairs differ.
+std::string factSentence(const Contrast& c) {
+    std::vector<const ContrastShare*> facts;
+    const ContrastShare* rest = nullptr;
+    for (const auto& share : c.facts) {
+        if (share.i != share.j) continue;
+        if (share.i == "rest")
+            rest = &share;
+        else
+            facts.push_back(&share);
+    }
+    if (facts.empty() || !rest) return {};
+    const auto count = facts.size();
+    std::stable_sort(facts.begin(), facts.end(),
+                     [](const auto* a, const auto* b) { return a->share > b->share; });
+    facts.resize(std::min(count, kFactsSaid));
+    if (std::none_of(facts.begin(), facts.end(),
+                     [&](const auto* one) { return one->share >= kFact && isLearned(c, *one); }))
+        return {};
+    std::string text = "Of what separates *" + c.attribute + "* from the rest ", fresh;
+    for (const auto* fact : facts) {
+        const bool first = fact == facts.front();
+        text += (first ? "" : ", ") + shareText(*fact) + (first ? " is " : " ") + fact->i;
+        fresh += (first ? "" : ", ") + fact->i + " " + untrainedText(*fact);
+    }
+    text += ", " + shareText(*rest) +
+            (count == 1   ? " what it does not say"
+             : count == 2 ? " both together or neither"
+                          : " several together or none");
+    if (c.untrainedSplit == 0) fresh = untrainedText(*facts.front());
+    return text + "; untrained models: " + fresh + ".";
+}
+
+/// A head's part, "layer 1 relational head 2 relation 3": its words, and whether it is a part of
+/// a head.
+struct HeadWords {
+    std::string text;
+    bool inside = false;
+};
+HeadWords headWords(const std::string& part, const std::string& each) {
+    int layer = 0, head = 0, relation = 0, end = 0;
+    const auto* text = part.c_str();
+    const auto whole = [&] { return end == static_cast<int>(part.size()); };
+    const auto gave = " gave each " + each;
+    if (std::sscanf(text, "layer %d relational head %d relation %d%n", &layer, &head, &relation,
+                    &end) == 3 &&
+        whole())
+        return {"what relation " + std::to_string(relation) + " of layer " + std::to_string(layer) +
+                    gave + " through head " + std::to_string(head),
+                true};
+    if (std::sscanf(text, "layer %d relational head %d symbols%n", &layer, &head, &end) == 2 &&
+        whole())
+        return {"what the symbols of layer " + std::to_string(layer) + gave + " through head " +
+                    std::to_string(head),
+                true};
+    for (const char* kind : {"relational", "sensory"})
+        if (std::sscanf(text, ("layer %d " + std::string(kind) + " head %d%n").c_str(), &layer,
+                        &head, &end) == 2 &&
+            whole())
+            return {std::string("what ") + kind + " head " + std::to_string(head) + " of layer " +
+                        std::to_string(layer) + gave,
+                    false};
+    return {};
+}
+
+/// Which part of both objects is compared, and what happens without it.
+std::string partSentence(const Contrast& c) {
+    if (c.layer < 2 || c.strongestI != c.strongestJ || c.cancellation > kTooMuchCancels) return {};
+    const auto at = std::find_if(c.parts.begin(), c.parts.end(), [&](const auto& share) {
+        return share.side == "both" && share.i == c.strongestI && share.j == c.strongestJ;
+    });
+    if (at == c.parts.end() || !(at->low >= kPartShare)) return {};
+    // The loss of the AUC, on the side that it has.
+    const bool nearer = std::abs(c.without - 0.5) <= std::abs(c.auc - 0.5) - kNearer;
+    if (!isLearned(c, *at) && !nearer) return {};
+    const auto each = c.things.substr(0, c.things.size() - (c.things == "patches" ? 2 : 1));
+    std::string what;
+    int layer = 0, end = 0;
+    if (c.strongestI == "embedding") {
+        what = "the " + c.things + " themselves";
+    } else if (std::sscanf(c.strongestI.c_str(), "layer %d feed-forward%n", &layer, &end) == 1 &&
+               end == static_cast<int>(c.strongestI.size())) {
+        what = "what the feed-forward of layer " + std::to_string(layer) + " made of each " + each;
+    } else {
+        const auto words = headWords(c.strongestI, each);
+        if (words.text.empty() || (words.inside && c.cancellation > kMuchCancels)) return {};
+        what = words.text;
+        for (const auto& share : c.through)
+            if (share.i == "the other" && share.j == "the other" && share.share > at->share / 2.0 &&
+                c.throughOf == c.strongestI)
+                what += " from the other (a relation of a relation)";
+    }
+    std::string text = "It compares " + what + ": " + shareText(*at) +
+                       " (untrained models: " + (isLearned(c, *at) ? "" : "nearly the same, ") +
+                       untrainedText(*at) + ")";
+    text += nearer ? "; without it the AUC of its scores is " + numberText("%.2f", c.without) +
+                         " for " + numberText("%.2f", c.auc)
+                   : "; the rest tells them apart as well (AUC of its scores " +
+                         numberText("%.2f", c.without) + " for " + numberText("%.2f", c.auc) + ")";
+    if (!c.metric.empty() && c.usedI == c.strongestI && c.usedJ == c.strongestJ) {
+        const MetricWords words(c.metric);
+        PairedChange change;
+        change.metric = c.metric, change.base = c.base, change.edited = c.base + c.change;
+        change.change = c.change, change.low = c.changeLow, change.high = c.changeHigh;
+        text += "; taking that term out costs " + words.amount(change);
+    }
+    return text + ".";
+}
+
+/// What one object alone does.
+std::string sideSentence(const Contrast& c) {
+    if (c.cancellation > kTooMuchCancels) return {};
+    for (const auto& side : c.sides) {
+        // A softmax does not see what a receiver gives its whole row.
+        if (side.side == "both" || (c.softmax && side.side == "receiver")) continue;
+        if (side.low >= kOneSide && isLearned(c, side))
+            return shareText(side) + " of the difference comes from the " + side.side +
+                   " alone, which is no comparison (untrained models: " + untrainedText(side) +
+                   ").";
+    }
+    return {};
+}
+
 }  // namespace
+
+std::vector<std::string> sentencesOf(const Contrast& c) {
+    const auto fresh = static_cast<std::size_t>(c.untrained);
+    if (!c.split || fresh < kFewestUntrained || !enoughToSay(c.examples, c.things == "tokens"))
+        return {};
+    std::vector<std::string> sentences;
+    const auto comparison = std::find_if(c.sides.begin(), c.sides.end(),
+                                         [](const auto& side) { return side.side == "both"; });
+    if (c.cancellation <= kMuchCancels && comparison != c.sides.end() &&
+        comparison->share >= kComparison)
+        sentences.push_back(factSentence(c));
+    sentences.push_back(partSentence(c));
+    sentences.push_back(sideSentence(c));
+    std::erase(sentences, std::string());
+    sentences.resize(std::min(sentences.size(), kMostSentences));
+    return sentences;
+}
+
+bool isHeadPart(const std::string& part) {
+    return !headWords(part, {}).text.empty();
+}
 
 const FieldTable<ContrastOptions>& contrastFields() {
     using O = ContrastOptions;
@@ -61,7 +235,10 @@ const FieldTable<ContrastOptions>& contrastFields() {
                      "a head of both sides, to be split by where it brought its part from: "
                      "'layer 1 relational head 1 relation 1'"),
         fields::boolean(&O::use, "use", "Use",
-                        "also the metric without the strongest pair of parts"),
+                        "also the metric without the strongest pair of parts, or of facts"),
+        fields::text(&O::use_of, "use_of", "Use of",
+                     "the pair that is taken off in place of the strongest one: 'embedding x "
+                     "embedding', or facts, 'colour x colour'"),
         fields::integer(&O::untrained, "untrained", "Untrained",
                         "untrained models that are compared", 0, 100),
         fields::text(&O::attributes, "attributes", "Attributes",
@@ -106,6 +283,8 @@ Answer answerOf(const Contrast& contrast) {
         columns::number(&C::untrainedLow, "untrained_low"),
         columns::number(&C::untrainedHigh, "untrained_high"),
         columns::integer(&C::untrained, "untrained"),
+        columns::integer(&C::untrainedSplit, "untrained_split"),
+        columns::flag(&C::first, "step_0"),
         columns::flag(&C::split, "split"),
         columns::number(&C::cancellation, "cancellation"),
         columns::text(&C::strongestI, "strongest_i"),
@@ -114,6 +293,8 @@ Answer answerOf(const Contrast& contrast) {
         columns::number(&C::alone, "alone"),
         columns::number(&C::without, "without"),
         columns::text(&C::metric, "metric"),
+        columns::text(&C::usedI, "used_i"),
+        columns::text(&C::usedJ, "used_j"),
         columns::number(&C::base, "base"),
         columns::number(&C::change, "change"),
         columns::number(&C::changeLow, "change_low"),
@@ -132,6 +313,18 @@ Answer answerOf(const Contrast& contrast) {
     if (!contrast.through.empty())
         answer.tables.push_back(
             table("through", "Through", "i has it from", "j has it from", contrast.through, false));
+    // Of the sums the bars of the parts say the same.
+    static const ColumnTable<S> sides = {columns::text(&S::side, "side"),
+                                         columns::number(&S::share, "sum"),
+                                         columns::number(&S::low, "low"),
+                                         columns::number(&S::high, "high"),
+                                         columns::number(&S::untrainedLow, "untrained_low"),
+                                         columns::number(&S::untrainedHigh, "untrained_high")};
+    answer.tables.push_back(tableOf("sides", "", sides, contrast.sides));
+    auto sentences = sentencesOf(contrast);
+    for (auto& sentence : sentences) std::replace(sentence.begin(), sentence.end(), '*', '\'');
+    answer.tables.push_back(textsTable("sentences", "sentence", std::move(sentences)));
+    answer.tables.back().columns.front().title = "What this says";
     return answer;
 }
 

@@ -476,7 +476,9 @@ private:
         pairs.no = truth.eq(kPairNo).logical_and(open).to(torch::kDouble);
         const auto differenceOf = [&](const torch::Tensor& u, const torch::Tensor& v,
                                       double scale) {
-            pairs.u = u.unsqueeze(2), pairs.v = v.unsqueeze(2), pairs.scale = scale;
+            pairs.u = ofThoseThatTakePart(pairs, u).unsqueeze(1);
+            pairs.v = ofThoseThatTakePart(pairs, v).unsqueeze(1);
+            pairs.scale = scale;
             return contrastTerms(pairs, {}).difference;
         };
         m_d.difference = differenceOf(read.wholeQ, read.wholeK, m_parts.scale());

@@ -18,6 +18,7 @@
 #include "analysis/pair_reading.h"
 #include "analysis/patching_options.h"
 #include "analysis/run_analysis.h"
+#include "analysis/scan_contrasts.h"
 #include "checkpoint/kept_weights.h"
 #include "data/token_prefix.h"
 #include "interventions/active_edits.h"
@@ -44,7 +45,8 @@ constexpr double kScreenedValues = 24e6;
 constexpr double kPassOne = 3.2, kForEach = 1.8, kForEachLarge = 3.1, kDescribing = 3.0,
                  kFresh = 1.2;
 constexpr double kMakingWeights = 2e-8;  // seconds a parameter
-constexpr double kEndOfEstimates = 0.15, kEndOfEffects = 0.55;
+constexpr double kEndOfEstimates = 0.15, kEndOfEffects = 0.55, kEndOfMaps = 0.8;
+constexpr double kShareOfContrasts = 0.3;  // of the time
 
 /// What a cancelled scan leaves in a session.
 struct KeptScan {
@@ -81,6 +83,7 @@ public:
         if (m_scan.passes < 1) estimate();
         if (m_scan.passes < 2) measure();
         if (m_scan.passes < 3) describe();
+        if (!m_scan.explained) explain();
         conclude();
         if (m_subject.kept) m_subject.kept->scan().reset();
         return std::move(m_scan);
@@ -264,7 +267,8 @@ private:
                                     subProgress(0.0, 0.0));
             seconds = std::chrono::duration<double>(Clock::now() - began).count();
         }
-        return std::max(1e-7, seconds / 3.0 / static_cast<double>(what.examples.size()));
+        m_secondsOfPass = std::max(1e-7, seconds / 3.0 / static_cast<double>(what.examples.size()));
+        return m_secondsOfPass;
     }
 
     void plan() {
@@ -496,7 +500,7 @@ private:
             how.only = m_scan.described;
             how.batchSize = m_batch;
             Watch<RelationAtlas> watch{
-                m_watch.stop, subProgress(kEndOfEffects + 0.05, 1.0), {}, m_scan.atlas};
+                m_watch.stop, subProgress(kEndOfEffects + 0.05, kEndOfMaps), {}, m_scan.atlas};
             watch.partial = [&](const RelationAtlas& soFar) {
                 m_scan.atlas = soFar;
                 report();
@@ -507,6 +511,21 @@ private:
         m_scan.passes = 3;
     }
 
+    void explain() {
+        report();
+        ContrastPlan plan;
+        plan.seconds = kShareOfContrasts * static_cast<double>(m_options.seconds);
+        plan.secondsOfPass = [&] {
+            return m_secondsOfPass > 0.0 ? m_secondsOfPass : secondsPerExample();
+        };
+        plan.attributes = m_options.attributes;
+        plan.stop = m_watch.stop, plan.progress = subProgress(kEndOfMaps, 1.0);
+        plan.report = [&] { report(); };
+        explainFindings(m_scan, m_subject, plan);
+        m_scan.explained = true;
+        if (m_watch.progress) m_watch.progress(1.0);  // all is done, and nothing to cancel
+    }
+
     AnalysisSubject m_subject;  // with shorter windows
     DatasetPtr m_whole;
     OpenedModel& m_model;
@@ -514,6 +533,7 @@ private:
     const Watch<ModelScan>& m_watch;
     bool m_text = false;
     std::int64_t m_batch = kScanBatch;
+    double m_secondsOfPass = 0.0;  // of one example; 0: not measured
     std::vector<PointInfo> m_points;
     std::vector<std::string> m_mapNames;
     PairObjects m_objects;  // of the described maps

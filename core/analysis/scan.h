@@ -46,6 +46,19 @@ struct ModelScan {
         std::int64_t layer = -1, index = -1;
         bool head = false;
     };
+    /// What a contrast says of a map of a finding; `text` may be empty.
+    struct Explanation {
+        std::string map;      ///< AblationRow::part
+        std::string text;     ///< its sentences
+        std::string command;  ///< the options of the contrast that gives their numbers
+        struct Bar {
+            std::string of;  ///< "facts", "parts"
+            std::string label;
+            double share = 0.0, low = 0.0, high = 0.0, untrainedLow = 0.0, untrainedHigh = 0.0;
+            bool operator==(const Bar&) const = default;
+        };
+        std::vector<Bar> bars;  ///< the largest shares
+    };
     std::string data, noun;     ///< "occurs, pentos", "images"
     std::string where;          ///< AnalysisSubject::where
     std::int64_t step = 0;      ///< of the weights
@@ -72,8 +85,10 @@ struct ModelScan {
     std::int64_t looks = 0;              ///< parts with a claim, and how many of them an
     double byChance = 0.0;               ///< uncorrected interval would call needed by chance
     std::vector<Finding> findings;       ///< the best first, at most twelve
-    std::vector<std::string> notFound;   ///< sentences on what is not there
-    std::string remark;                  ///< what time did not suffice for; may be empty
+    std::vector<Explanation> explanations;  ///< of maps of findings
+    bool explained = false;                 ///< all that there was time for are measured
+    std::vector<std::string> notFound;      ///< sentences on what is not there
+    std::string remark;                     ///< what time did not suffice for; may be empty
     std::string basis;  ///< basisOf() what it is measured on, with which alone it is continued
 };
 
@@ -102,6 +117,10 @@ const AnalysisRunner& scanRunner();
 /// Writes findings and what was not found from the numbers, by the rules of interventions.md
 /// section 8.
 void concludeScan(ModelScan& scan);
+
+/// What a contrast says of the first map of a finding; null: nothing.
+const ModelScan::Explanation* explanationOf(const ModelScan& scan,
+                                            const ModelScan::Finding& finding);
 
 /// How many parts were looked at, and what chance gives of them.
 std::string looksText(const ModelScan& scan);

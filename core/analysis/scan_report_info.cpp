@@ -163,6 +163,13 @@ std::vector<std::string> methods(const ModelScan& scan) {
                           groupedNumber(scan.otherExamples) +
                           " examples; all relations of a layer, or all its heads, count together.");
     }
+    if (!scan.explanations.empty())
+        all.push_back(
+            "Shares: the mean difference of a map between pairs with the attribute and pairs "
+            "without, split exactly by facts of the objects, and by parts of the streams, as in "
+            "contrast; 95 % intervals by bootstrap over examples. Without a part: AUC of the score "
+            "less the term of that part on both sides, and where it is measured the metric with "
+            "that term taken off the score of every pair.");
     all.push_back(
         "Findings are ranked by effect times selectivity: what the metric loses, times how much of "
         "what untrained models miss of the attribute the map has.");
@@ -261,6 +268,49 @@ ReportFigure labelFigure(const ModelScan& scan) {
     return {"labels",
             "AUC of each map of a finding, place held fixed (dot, with its 95 % interval), and the "
             "range of untrained models (bar); 0.5 is chance.",
+            svg.file()};
+}
+
+/// What separates the pairs of each finding, by facts and by parts.
+ReportFigure shareFigure(const ModelScan& scan) {
+    SvgPicture svg("What separates the pairs");
+    double most = 1.0, least = 0.0, y = 16;
+    const auto each = [&](const auto& work) {
+        for (std::size_t k = 0; k < scan.findings.size(); ++k)
+            if (const auto* one = explanationOf(scan, scan.findings[k])) work(k, *one);
+    };
+    each([&](std::size_t, const auto& one) {
+        for (const auto& bar : one.bars)
+            for (const double v : {bar.high, bar.share, bar.untrainedHigh})
+                if (std::isfinite(v)) most = std::max(most, v);
+        for (const auto& bar : one.bars)
+            for (const double v : {bar.low, bar.share, bar.untrainedLow})
+                if (std::isfinite(v)) least = std::min(least, v);
+    });
+    const double left = kNames + 190, right = SvgPicture::kWidth - 60;
+    const auto at = [&](double v) { return left + (right - left) * (v - least) / (most - least); };
+    bool any = false;
+    each([&](std::size_t k, const auto& one) {
+        any = true;
+        svg.text(0, y, std::to_string(k + 1) + ". " + partTitle(one.map));
+        y += 8;
+        for (const auto& bar : one.bars) {
+            svg.text(left - 10, y + 14, bar.label, "t", "end", 11);
+            if (std::isfinite(bar.untrainedLow))
+                svg.bar(at(bar.untrainedLow), at(bar.untrainedHigh), y + 2, 16, "u");
+            svg.bar(at(0.0), at(bar.share), y + 6, 8, "a");
+            if (std::isfinite(bar.low)) svg.line(at(bar.low), y + 10, at(bar.high), y + 10, "l");
+            svg.text(right + 8, y + 14, numberWithMinus(100.0 * bar.share, 0) + " %", "m", "start",
+                     11);
+            y += kBar;
+        }
+        y += 18;
+    });
+    if (!any) return {};
+    return {"shares",
+            "Shares of the difference of each map between pairs with the attribute and pairs "
+            "without, by facts of both objects and, from layer 2 on, by parts of both streams; the "
+            "largest of each. Lines are 95 % intervals, wide bars the range of untrained models.",
             svg.file()};
 }
 
@@ -442,6 +492,8 @@ std::vector<std::pair<std::string, std::string>> checksOf(const ModelScan& scan,
     for (const char* option : {" --seconds ", " --examples ", " --exact ", " --untrained ",
                                " --attributes ", " --tokens "})
         subject = subject.substr(0, subject.find(option));
+    const auto* why = explanationOf(scan, finding);
+    const auto contrast = why ? "relascope-cli contrast " + subject + " " + why->command : "";
     if (const auto at = subject.find(" --text "); at != std::string::npos)
         subject.replace(at, 8, " --data ");
     for (const auto& check : finding.checks)
@@ -450,6 +502,7 @@ std::vector<std::pair<std::string, std::string>> checksOf(const ModelScan& scan,
                 (scan.tokens > 0 ? " --tokens " + std::to_string(scan.tokens) : std::string()) +
                 " --edit '" + check.edit + "'",
             "gives " + Numbers(scan.metric).value(check.value));
+    if (why) checks.emplace_back(contrast, "gives the shares");
     return checks;
 }
 
@@ -540,8 +593,8 @@ std::string markdownOf(const ModelScan& scan, const std::string& subject,
 std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& name,
                                    const std::string& subject, const std::string& command) {
     std::vector<ReportFigure> figures;
-    for (auto&& figure :
-         {effectFigure(scan), labelFigure(scan), exampleFigure(scan), stepFigure(scan)})
+    for (auto&& figure : {effectFigure(scan), labelFigure(scan), shareFigure(scan),
+                          exampleFigure(scan), stepFigure(scan)})
         if (!figure.svg.empty()) figures.push_back(figure);
     // The command names the options that the time decided, so that it gives the same numbers.
     auto again = command;

@@ -75,7 +75,10 @@ public:
         unusedLayers();
         learnedAndUnused();
         whatIsMissing();
-        for (auto& finding : m_scan.findings) finding.confirm = confirmation(finding);
+        for (auto& finding : m_scan.findings) {
+            finding.confirm = confirmation(finding);
+            explain(finding);
+        }
     }
 
 private:
@@ -120,6 +123,19 @@ private:
                     "--edit '" + check.edit + "' gives " + m_words.number(check.value) +
                     m_words.unit();
         return text;
+    }
+
+    /// Adds what makes its first map tell pairs apart.
+    void explain(ModelScan::Finding& finding) const {
+        const auto* one = explanationOf(m_scan, finding);
+        if (!one) return;
+        const auto& map = m_scan.atlas.relations[static_cast<std::size_t>(finding.maps.front())];
+        finding.text +=
+            (finding.maps.size() > 1 ? " Relation " + std::to_string(map.index + 1) + ": " : " ") +
+            one->text;
+        finding.confirm += (finding.confirm.empty() ? "" : "; ") + std::string("contrast ") +
+                           m_scan.where + (m_scan.where.empty() ? "" : " ") + one->command +
+                           " gives the shares";
     }
 
     // Findings while there are only estimates
@@ -572,6 +588,15 @@ private:
 };
 
 }  // namespace
+
+const ModelScan::Explanation* explanationOf(const ModelScan& scan,
+                                            const ModelScan::Finding& finding) {
+    if (finding.maps.empty()) return nullptr;
+    const auto& map = scan.atlas.relations.at(static_cast<std::size_t>(finding.maps.front()));
+    for (const auto& one : scan.explanations)
+        if (one.map == map.name && !one.text.empty()) return &one;
+    return nullptr;
+}
 
 AblationTable measuredTable(const ModelScan& scan) {
     AblationTable table;

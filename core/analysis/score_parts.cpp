@@ -298,11 +298,25 @@ torch::Tensor ScoreParts::rotated(const torch::Tensor& values, const torch::Tens
     const auto first = objects[0].item<std::int64_t>();
     if (objects.equal(torch::arange(first, first + n)))
         return positions.rotate(turned, first).permute({0, 2, 1, 3});
-    std::vector<torch::Tensor> rows;
-    for (std::int64_t row = 0; row < n; ++row)
-        rows.push_back(
-            positions.rotate(turned.slice(2, row, row + 1), objects[row].item<std::int64_t>()));
-    return torch::cat(rows, 2).permute({0, 2, 1, 3});
+    // What a turn makes of (1, 0) is the cosine and the sine of each pair.
+    const auto k = values.size(3), turns = m_rotary->dims(k), half = turns / 2;
+    const auto pairs = [&](const torch::Tensor& x) {  // [..., turns] -> [..., 2, half]
+        return m_rotary->rotary_halves ? x.unflatten(-1, {2, half})
+                                       : x.unflatten(-1, {half, 2}).transpose(-1, -2);
+    };
+    auto ones = torch::zeros({1, 1, objects.max().item<std::int64_t>() + 1, k}, torch::kDouble);
+    pairs(ones.slice(3, 0, turns)).select(-2, 0).fill_(1.0);
+    const auto turn =
+        pairs(positions.rotate(ones)[0][0].index_select(0, objects).slice(1, 0, turns))
+            .unsqueeze(1);  // [rows, 1, 2, half]
+    const auto cosine = turn.select(2, 0), sine = turn.select(2, 1);
+    const auto x = pairs(values.slice(3, 0, turns));
+    const auto one = x.select(3, 0), other = x.select(3, 1);
+    auto result = values.clone();
+    auto into = pairs(result.slice(3, 0, turns));
+    into.select(3, 0).copy_(one * cosine - other * sine);
+    into.select(3, 1).copy_(other * cosine + one * sine);
+    return result;
 }
 
 torch::Tensor ScoreParts::mixedProducts(const torch::Tensor& coefficients,
@@ -369,9 +383,41 @@ torch::Tensor ScoreParts::keyEmbedding(const torch::Tensor& x, const torch::Tens
     return (share * values.select(2, kv * width + m_map.index % width)).unsqueeze(-1);
 }
 
+bool ScoreParts::hasOneSide() const {
+    const auto& a = m_i.places;
+    const auto& b = m_j.places;
+    return a.size() == 1 && b.size() == 1 && a[0].stack == b[0].stack && a[0].layer == b[0].layer &&
+           a[0].sub == b[0].sub && m_i.norm == m_j.norm && m_i.messages == m_j.messages &&
+           !m_shared && !m_i.bias.defined() && !m_j.bias.defined() && m_i.weight.equal(m_j.weight);
+}
+
+SideParts ScoreParts::partsOfSome(ScoreSide side, const PointTensors& points,
+                                  const torch::Tensor& examples, const torch::Tensor& objects,
+                                  const ModelInput& input, bool edited) const {
+    const auto of = [&](const torch::Tensor& all) {  // [b, n, ...] -> [1, rows, ...]
+        const auto at = objects.to(all.device());
+        return all.size(0) == 1 ? all.index_select(1, at)
+                                : all.index({examples.to(all.device()), at}).unsqueeze(0);
+    };
+    PointTensors some;
+    for (const auto& [name, value] : points) some.emplace(name, of(value));
+    const bool images = m_streams.options().input() == InputKind::Images;
+    return partsOf(side, some, objects, images ? input.x : of(input.x), edited, {}, nullptr);
+}
+
 SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
                             const torch::Tensor& objects, const ModelInput& input, bool edited,
                             const torch::Tensor& mix, TokenSplit* split) const {
+    const bool whole =
+        of(side).places.size() > 1 || m_streams.options().input() == InputKind::Images;
+    return partsOf(side, points, objects,
+                   whole ? input.x : input.x.index_select(1, objects.to(input.x.device())), edited,
+                   mix, split);
+}
+
+SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
+                              const torch::Tensor& objects, const torch::Tensor& input, bool edited,
+                              const torch::Tensor& mix, TokenSplit* split) const {
     const auto& s = of(side);
     const auto mixed = [&](const torch::Tensor& values) {  // [b, rows, parts, k]
         return mix.defined() ? torch::einsum("xr,brpk->bxpk", {mix, values}) : values;
@@ -392,7 +438,7 @@ SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
         StreamWalk::Keep own = kept;
         if (s.places.size() > 1) {
             // Objects of one place after another: the parts of a place are 0 in the others.
-            const auto n = input.x.size(1), first = static_cast<std::int64_t>(k) * n;
+            const auto n = input.size(1), first = static_cast<std::int64_t>(k) * n;
             rows.rows = torch::arange(n);
             const auto inside = objects.ge(first).logical_and(objects.lt(first + n));
             const auto at = (objects - first).clamp(0, n - 1);
@@ -401,7 +447,7 @@ SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
                             inside.to(torch::kDouble).view({1, -1, 1, 1}));
             };
         }
-        if (sets) rows.input = input.x.cpu().index_select(1, rows.rows);
+        if (sets) rows.input = input.cpu();
         StreamWalk walk(m_streams, rows, stack().name, own, split, products);
         const bool last = k + 1 == s.places.size();
         if (last) {
@@ -412,8 +458,7 @@ SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
             if (s.bias.defined() && s.places.size() == 1) walk.enter(part, s.bias);
             if (m_shared && side == ScoreSide::J) {
                 part.kind = PartKind::Embedding;
-                const auto more = keyEmbedding(m_streams.stream(s.places[k], rows),
-                                               input.x.cpu().index_select(1, rows.rows));
+                const auto more = keyEmbedding(m_streams.stream(s.places[k], rows), input.cpu());
                 if (more.defined()) walk.enter(part, more);
             }
         }
@@ -515,6 +560,10 @@ GroupedParts groupedParts(const SideParts& side, const std::string& grain) {
         of.push_back(at->second);
     }
     const auto& values = side.values;  // [b, rows, parts, k]
+    if (result.names.size() == side.parts.size()) {
+        result.values = values;
+        return result;
+    }
     auto shape = values.sizes().vec();
     shape[2] = static_cast<std::int64_t>(result.names.size());
     result.values = torch::zeros(shape, torch::kDouble).index_add_(2, torch::tensor(of), values);
@@ -619,34 +668,48 @@ StreamPart partNamed(const ModelStreams& streams, std::string text, const std::s
 }
 
 PartVectors partVectors(const ScoreParts& parts, const ModelInput& input,
-                        const torch::Tensor& objects, bool edited, const std::string& grain,
-                        std::int64_t most, const StreamPart* split,
+                        const torch::Tensor& objects, const torch::Tensor& examples, bool edited,
+                        const std::string& grain, std::int64_t most, const StreamPart* split,
                         const std::function<void(Hooks&)>& pass) {
     const torch::NoGradGuard noGrad;
     PointReader i(parts.points(ScoreSide::I)), j(parts.points(ScoreSide::J));
     for (const auto& [side, reader] : {std::pair{ScoreSide::I, &i}, {ScoreSide::J, &j}})
-        if (const auto some = parts.rowsToRead(side, objects); some.defined())
+        if (const auto some = parts.rowsToRead(side, objects);
+            some.defined() && !examples.defined())
             reader->keepRows(some);
     PointReader whole(split ? parts.tokenPoints(*split) : std::vector<std::string>{"none"});
     HookChain sides(&i, &j), all(&sides, &whole);
     pass(all);
-    PartVectors result;
-    result.grain = grain;
     const auto read = [&](ScoreSide side, const PointReader& reader) {
         TokenSplit tokens;
         if (split) tokens.part = *split, tokens.points = whole.tensors();
-        return parts.parts(side, reader.tensors(), objects, input, edited, {},
-                           split ? &tokens : nullptr);
+        return examples.defined()
+                   ? parts.partsOfSome(side, reader.tensors(), examples, objects, input, edited)
+                   : parts.parts(side, reader.tensors(), objects, input, edited, {},
+                                 split ? &tokens : nullptr);
     };
-    const auto ofI = read(ScoreSide::I, i), ofJ = read(ScoreSide::J, j);
-    auto groupsI = groupedParts(ofI, grain), groupsJ = groupedParts(ofJ, grain);
+    const auto ofI = read(ScoreSide::I, i);
+    const bool one = !edited && parts.hasOneSide();
+    const auto ofJ = one ? ofI : read(ScoreSide::J, j);
+    PartVectors result;
+    const auto group = [&](const std::string& by) {
+        auto groups = groupedParts(ofI, by);
+        result.namesI = std::move(groups.names), result.u = groups.values;
+        if (!one) groups = groupedParts(ofJ, by);
+        result.namesJ = one ? result.namesI : std::move(groups.names), result.v = groups.values;
+        result.grain = by;
+    };
+    group(grain);
     for (const std::string coarser : {"heads", "layers"})
-        if (std::max(groupsI.names.size(), groupsJ.names.size()) > static_cast<std::size_t>(most)) {
-            groupsI = groupedParts(ofI, coarser), groupsJ = groupedParts(ofJ, coarser);
-            result.grain = coarser;
-        }
-    result.namesI = std::move(groupsI.names), result.namesJ = std::move(groupsJ.names);
-    result.u = groupsI.values, result.v = groupsJ.values;
+        if (std::max(result.u.size(2), result.v.size(2)) > most) group(coarser);
+    // Batches have the same parts, whether or not an edit reaches each.
+    for (auto [names, values] :
+         {std::pair{&result.namesI, &result.u}, {&result.namesJ, &result.v}}) {
+        const auto name = partKindName(PartKind::Edits);
+        if (!edited || std::find(names->begin(), names->end(), name) != names->end()) continue;
+        names->emplace_back(name);
+        *values = torch::cat({*values, torch::zeros_like(values->slice(2, 0, 1))}, 2);
+    }
     result.tokensI = ofI.tokens, result.tokensJ = ofJ.tokens;
     return result;
 }

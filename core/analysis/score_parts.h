@@ -67,12 +67,18 @@ public:
     /// The points of the tokens of a part of that side.
     std::vector<std::string> tokenPoints(const StreamPart& part) const;
 
+    /// Whether both sides are the same, as of symmetric relations.
+    bool hasOneSide() const;
     /// The parts of the objects [rows] int64 of a side. `points`: as read for rowsToRead(). `mix`
     /// [kept, rows]: sums of rows that are kept in place of the rows; undefined: the rows.
     /// `edited`: edits may lie between the parts, and their sum is a part "edits".
     SideParts parts(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,
                     const ModelInput& input, bool edited, const torch::Tensor& mix = {},
                     TokenSplit* split = nullptr) const;
+    /// The parts of object `objects[r]` of example `examples[r]` for each r, as one example of that
+    /// many rows; of maps whose sides have one place. `points`: whole.
+    SideParts partsOfSome(ScoreSide side, const PointTensors& points, const torch::Tensor& examples,
+                          const torch::Tensor& objects, const ModelInput& input, bool edited) const;
     /// What a side reads and how: the stream at `place`, behind `norm` (null: none), times `weight`
     /// [k, d], with `bias` [k] (undefined: none).
     struct Projection {
@@ -126,6 +132,11 @@ private:
     /// k]: [b, kept, parts, k].
     torch::Tensor mixedProducts(const torch::Tensor& coefficients, const torch::Tensor& vectors,
                                 const torch::Tensor& objects, const torch::Tensor& mix) const;
+    /// The same as parts(), of the input at the objects: [b, rows, ...]; or whole, where sides have
+    /// several places, and of images.
+    SideParts partsOf(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,
+                      const torch::Tensor& input, bool edited, const torch::Tensor& mix,
+                      TokenSplit* split) const;
 
     const ModelStreams& m_streams;
     ScoreMap m_map;
@@ -156,11 +167,12 @@ struct PartVectors {
     torch::Tensor tokensI, tokensJ;           ///< of a part that is split: [b, objects, tokens, k]
     std::string grain;                        ///< that it came to
 };
-/// `grain` as in groupedParts(), or coarser where a side has more than `most` groups. `pass` runs
-/// the model with the hooks that it gets.
+/// `examples` [objects]: the example of each object, all of which are then one example of `u` and
+/// `v`; undefined: the objects of every example. `grain` as in groupedParts(), or coarser where a
+/// side has more than `most` groups. `pass` runs the model with the hooks that it gets.
 PartVectors partVectors(const ScoreParts& parts, const ModelInput& input,
-                        const torch::Tensor& objects, bool edited, const std::string& grain,
-                        std::int64_t most, const StreamPart* split,
+                        const torch::Tensor& objects, const torch::Tensor& examples, bool edited,
+                        const std::string& grain, std::int64_t most, const StreamPart* split,
                         const std::function<void(Hooks&)>& pass);
 
 /// Takes a term off the scores of a map.

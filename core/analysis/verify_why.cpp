@@ -227,13 +227,13 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
         answersOf(model, input);
     };
     const bool split = query.contains("through");
-    auto read = partVectors(parts, input, objects, false, "all", 512, nullptr, pass);
+    auto read = partVectors(parts, input, objects, {}, false, "all", 512, nullptr, pass);
     report.add(
         namesLine(key + "/parts_i", withoutStacks(streams, read.namesI), query.at("parts_i")));
     report.add(
         namesLine(key + "/parts_j", withoutStacks(streams, read.namesJ), query.at("parts_j")));
     ContrastPairs pairs;
-    pairs.u = read.u, pairs.v = read.v, pairs.scale = parts.scale();
+    pairs.scale = parts.scale();
     pairs.byOffset = options.input() == InputKind::Tokens;
     const auto n = objects.size(0);
     const auto attribute = storedTensor(stored, "attribute", file),
@@ -244,6 +244,9 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     pairs.yes = attribute.ne(0).logical_and(open).to(torch::kDouble);
     pairs.no = attribute.eq(0).logical_and(open).to(torch::kDouble);
     pairs.facts = storedTensor(stored, "facts", file);
+    pairs.u = ofThoseThatTakePart(pairs, read.u);
+    pairs.v = ofThoseThatTakePart(pairs, read.v);
+    const auto means = meansOf(pairs);
     const auto terms = contrastTerms(pairs, storedTensor(stored, "draws", file));
     const auto one = [](double value) { return torch::tensor({value}, torch::kDouble); };
     report.compare(key + "/difference", one(terms.difference));
@@ -259,7 +262,7 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     report.compare(key + "/cancellation", one(terms.cancellation), true);
     const auto a = query.at("strongest").at(0).get<std::int64_t>(),
                b = query.at("strongest").at(1).get<std::int64_t>();
-    const auto term = termOf(pairs, a, b), scores = scoresOf(pairs);
+    const auto term = termOf(pairs, means, a, b), scores = scoresOf(pairs);
     const bool causal = parts.isCausal();
     report.compare(key + "/auc/all", one(placeFixedAucOf(pairs, scores, causal)), true);
     report.compare(key + "/auc/alone", one(placeFixedAucOf(pairs, term, causal)), true);
@@ -270,17 +273,17 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
                 query.at("through").at(static_cast<std::size_t>(side)).get<std::size_t>();
             const auto& names = side == 0 ? read.namesI : read.namesJ;
             const auto part = partNamed(streams, names.at(at), query.at("stack"), "through");
-            const auto again = partVectors(parts, input, objects, false, "all", 512, &part, pass);
+            const auto again =
+                partVectors(parts, input, objects, {}, false, "all", 512, &part, pass);
             const auto& all = side == 0 ? again.tokensI : again.tokensJ;
             return PartTokens{all.index_select(2, objects), all.sum(2)};
         };
         report.compare(key + "/through",
                        throughShares(pairs, tokens(0), tokens(1), terms.difference), true);
     }
-    const auto known = hasMean(pairs).to(torch::kDouble);
     const auto* first = objects.const_data_ptr<std::int64_t>();
     TermCut cut(parts.scorePoint(), parts.map().index,
-                term * known.unsqueeze(2) * known.unsqueeze(1), {first, first + n}, {});
+                termOf(read.u, read.v, means, a, b, pairs.scale), {first, first + n}, {});
     torch::Tensor logits;
     {
         const torch::NoGradGuard noGrad;

@@ -146,6 +146,36 @@ const ColumnTable<FindingCheck>& checkColumns() {
     return all;
 }
 
+using Explanation = ModelScan::Explanation;
+const ColumnTable<Explanation>& explanationColumns() {
+    using R = Explanation;
+    static const ColumnTable<R> all = {columns::text(&R::map, "map"),
+                                       columns::text(&R::text, "text"),
+                                       columns::text(&R::command, "command")};
+    return all;
+}
+
+struct ExplanationBar {
+    std::int64_t explanation = 0;
+    Explanation::Bar bar;
+};
+const ColumnTable<ExplanationBar>& barColumns() {
+    using R = ExplanationBar;
+    const auto number = [](const char* key, auto ref) {
+        return found<R>(ColumnKind::Number, key, ref);
+    };
+    static const ColumnTable<R> all = {
+        columns::integer(&R::explanation, "explanation", {{}, {}, {}, {}, {}, "explanations"}),
+        found<R>(ColumnKind::Text, "of", [](R& r) -> std::string& { return r.bar.of; }),
+        found<R>(ColumnKind::Text, "label", [](R& r) -> std::string& { return r.bar.label; }),
+        number("share", [](R& r) -> double& { return r.bar.share; }),
+        number("low", [](R& r) -> double& { return r.bar.low; }),
+        number("high", [](R& r) -> double& { return r.bar.high; }),
+        number("untrained_low", [](R& r) -> double& { return r.bar.untrainedLow; }),
+        number("untrained_high", [](R& r) -> double& { return r.bar.untrainedHigh; })};
+    return all;
+}
+
 const ColumnTable<ModelScan>& scanFacts() {
     using R = ModelScan;
     static const ColumnTable<R> all = {columns::text(&R::data, "data"),
@@ -216,6 +246,10 @@ Answer answerOf(const ModelScan& scan) {
         for (const auto map : scan.findings[k].maps) maps.push_back({finding, map});
         for (const auto& check : scan.findings[k].checks) checks.push_back({finding, check});
     }
+    std::vector<ExplanationBar> bars;
+    for (std::size_t k = 0; k < scan.explanations.size(); ++k)
+        for (const auto& bar : scan.explanations[k].bars)
+            bars.push_back({static_cast<std::int64_t>(k), bar});
     Answer answer{{factsOf(scanFacts(), scan),
                    tableOf("parts", "Parts", partColumns(scan.metric), partLines(scan)),
                    tableOf("findings", "Findings", findingColumns(), scan.findings),
@@ -223,9 +257,11 @@ Answer answerOf(const ModelScan& scan) {
                    tableOf("checks", "", checkColumns(), checks),
                    tableOf("finding_maps", "", findingMapColumns(), maps),
                    tableOf("ways", "", wayColumns(), ways),
-                   textsTable("described", "map", scan.described)}};
+                   textsTable("described", "map", scan.described),
+                   tableOf("explanations", "", explanationColumns(), scan.explanations),
+                   tableOf("explanation_bars", "", barColumns(), bars)}};
     addAtlas(answer, scan.atlas);
-    answer.complete = scan.passes >= 3;
+    answer.complete = scan.passes >= 3 && scan.explained;
     return answer;
 }
 
@@ -250,6 +286,14 @@ ModelScan modelScanOf(const Answer& answer) {
                 throw Error("i, j, layer or index of a finding is " + std::to_string(index));
     scan.notFound = answer.table("not_found").texts("text");
     scan.described = answer.table("described").texts("map");
+    scan.explained = answer.complete;
+    // Results of older programs have none.
+    if (answer.find("explanations")) {
+        scan.explanations = rowsOf(explanationColumns(), answer.table("explanations"));
+        for (auto& line : rowsOf(barColumns(), answer.table("explanation_bars")))
+            scan.explanations.at(static_cast<std::size_t>(line.explanation))
+                .bars.push_back(std::move(line.bar));
+    }
     scan.atlas = atlasIn(answer);
     return scan;
 }

@@ -25,26 +25,9 @@ namespace {
 
 using namespace testing_support;
 
-RunOptions smallOccurs() {
-    auto o = presetOptions("relational-games-occurs", "dat");
-    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
-    o.model.set("n_relations", std::int64_t{2}), o.model.set("rel_proj_dim", std::int64_t{8});
-    o.data.train_size = 32, o.data.validation_size = 200, o.data.test_size = 2;
-    o.train.device = "cpu", o.train.batch_size = 32;
-    o.train.seeds = {3}, o.train.steps = 1;
-    return o;
-}
-
-struct ContrastOfRun {
-    StepRun run{smallOccurs(), 3};
-    core::OpenedModel model{run.path(), "", "cpu"};
-    core::AnalysisSubject subject;
-    ContrastOfRun() {
-        subject.model = &model;
-        subject.path = subject.run = run.path();
-        subject.device = "cpu";
-        subject.data = run.splits().validation;
-    }
+struct ContrastOfRun : StepSubject {
+    explicit ContrastOfRun(const RunOptions& options = smallDual(2, 200), std::int64_t seed = 3)
+        : StepSubject(options, seed) {}
     Answer measure(core::OptionValues values, const core::AnalysisWatch& watch = {}) {
         values.try_emplace("attribute", std::string("same object"));
         values.try_emplace("untrained", std::int64_t{0});
@@ -167,16 +150,175 @@ TEST(Contrast, IsRefusedWithTheReason) {
          "through", "");
 }
 
+// What training did, which an AUC near 1 at birth hides: colour has more of the difference than in
+// any untrained model, and the answers need it.
+TEST(Contrast, OfTrainedModelsIsMoreOfColourAndOfFreshOnesIsNot) {
+    auto options = presetOptions("quick", "dat");
+    options.data.train_size = 2000, options.data.validation_size = 600, options.data.test_size = 2;
+    options.train.device = "cpu", options.train.batch_size = 64, options.train.keep_mib = 0;
+    const auto colourOf = [](ContrastOfRun& measured) {
+        const auto answer = measured.measure({{"layer", std::int64_t{1}},
+                                              {"by", std::string("facts")},
+                                              {"use_of", std::string("colour x colour")},
+                                              {"untrained", std::int64_t{4}}});
+        struct Colour {
+            double share = 0.0, low = 0.0, untrained = 0.0, lost = 0.0;
+            std::string sentence;
+        } colour;
+        const auto& facts = answer.table("facts");
+        for (std::size_t row = 0; row < facts.rows(); ++row)
+            if (facts.texts("i")[row] == "colour" && facts.texts("j")[row] == "colour") {
+                colour.share = facts.numbers("share")[row], colour.low = facts.numbers("low")[row];
+                colour.untrained = facts.numbers("untrained_high")[row];
+            }
+        colour.lost = -answer.number("change");
+        for (const auto& sentence : answer.table("sentences").texts("sentence"))
+            colour.sentence += sentence;
+        return colour;
+    };
+    for (const std::int64_t seed : {0, 1}) {
+        SCOPED_TRACE(seed);
+        auto own = options;
+        own.train.seeds = {seed};
+        own.train.steps = 250;
+        ContrastOfRun trained(own, seed);
+        const auto colour = colourOf(trained);
+        EXPECT_GT(colour.share, colour.untrained + 0.1);
+        EXPECT_GT(colour.low, colour.untrained);
+        EXPECT_NE(colour.sentence.find("Of what separates"), std::string::npos) << colour.sentence;
+        EXPECT_GT(colour.lost, 0.05);
+        own.train.steps = 1;
+        ContrastOfRun fresh(own, seed);
+        const auto before = colourOf(fresh);
+        EXPECT_LT(before.share, before.untrained + 0.1);
+        EXPECT_LT(before.lost, 0.05);
+        EXPECT_EQ(before.sentence, "");
+    }
+}
+
+// Sentences, one number after another moved beyond its rule.
+Contrast toldContrast() {
+    Contrast c;
+    c.map = "layer 2 relation 1", c.attribute = "same object", c.noun = "images";
+    c.layer = 2, c.things = "patches", c.examples = 1000;
+    c.cancellation = 1.4, c.auc = 0.82, c.alone = 0.87, c.without = 0.55;
+    c.untrained = c.untrainedSplit = 8;
+    const auto share = [](const char* side, const char* i, const char* j, double value, double low,
+                          double high) {
+        ContrastShare s{side, i, j};
+        s.share = value, s.low = value - 0.02, s.high = value + 0.02;
+        s.untrainedLow = low, s.untrainedHigh = high;
+        return s;
+    };
+    c.facts = {share("both", "shape", "shape", 0.34, 0.53, 0.58),
+               share("both", "colour", "colour", 0.42, 0.11, 0.13),
+               share("both", "rest", "rest", 0.17, 0.29, 0.31)};
+    const auto* part = "layer 1 relational head 1 relation 1";
+    c.parts = {share("both", part, part, 0.94, 0.0, 0.01)};
+    c.strongestI = c.strongestJ = part;
+    c.sides = {share("receiver", "", "", 0.01, 0.0, 0.02), share("sender", "", "", 0.01, 0.0, 0.02),
+               share("both", "", "", 0.98, 0.97, 1.0)};
+    return c;
+}
+
+TEST(ContrastSentences, SayOnlyWhatIsEarned) {
+    using core::sentencesOf;
+    auto c = toldContrast();
+    const auto said = sentencesOf(c);
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_EQ(said[0],
+              "Of what separates *same object* from the rest 42 % [40, 44] is colour, 34 % [32, "
+              "36] shape, 17 % [15, 19] both together or neither; untrained models: colour 11 to "
+              "13 %, shape 53 to 58 %.");
+    EXPECT_EQ(said[1],
+              "It compares what relation 1 of layer 1 gave each patch through head 1: 94 % [92, "
+              "96] (untrained models: 0 to 1 %); without it the AUC of its scores is 0.55 for "
+              "0.82.");
+    c.throughOf = c.strongestI;
+    ContrastShare other{"both", "the other", "the other"};
+    other.share = 0.6;
+    c.through = {other};
+    c.metric = "accuracy", c.base = 0.9, c.change = -0.42, c.changeLow = -0.45, c.changeHigh = -0.4;
+    c.usedI = c.usedJ = c.strongestI;
+    EXPECT_EQ(sentencesOf(c)[1],
+              "It compares what relation 1 of layer 1 gave each patch through head 1 from the "
+              "other (a relation of a relation): 94 % [92, 96] (untrained models: 0 to 1 %); "
+              "without it the AUC of its scores is 0.55 for 0.82; taking that term out costs 42.0 "
+              "points [40.0, 45.0].");
+    c.through[0].share = 0.4, c.without = 0.8;
+    EXPECT_NE(sentencesOf(c)[1].find("through head 1: 94 %"), std::string::npos);
+    EXPECT_NE(sentencesOf(c)[1].find("the rest tells them apart as well"), std::string::npos);
+
+    const auto silent = [&](const char* what, const auto& change, std::size_t left) {
+        auto moved = toldContrast();
+        change(moved);
+        EXPECT_EQ(sentencesOf(moved).size(), left) << what;
+    };
+    silent(
+        "the difference is not told from 0", [](Contrast& m) { m.split = false; }, 0);
+    silent(
+        "few examples", [](Contrast& m) { m.examples = 49; }, 0);
+    silent(
+        "few untrained models", [](Contrast& m) { m.untrained = 3; }, 0);
+    silent(
+        "parts of layer 1", [](Contrast& m) { m.layer = 1; }, 1);
+    silent(
+        "cancelling, of a single relation", [](Contrast& m) { m.cancellation = 2.1; }, 0);
+    silent(
+        "cancelling, of a whole head",
+        [](Contrast& m) {
+            m.cancellation = 2.1;
+            m.strongestI = m.strongestJ = m.parts[0].i = m.parts[0].j = "layer 1 relational head 1";
+        },
+        1);
+    silent(
+        "much cancelling", [](Contrast& m) { m.cancellation = 3.1; }, 0);
+    silent(
+        "one side", [](Contrast& m) { m.sides[2].share = 0.6; }, 1);
+    silent(
+        "the sender alone",
+        [](Contrast& m) { m.sides[2].share = 0.45, m.sides[1].share = 0.5, m.sides[1].low = 0.48; },
+        2);
+    silent(
+        "facts as untrained", [](Contrast& m) { m.facts[1].untrainedHigh = 0.33; }, 2);
+    silent(
+        "facts as untrained, shape too",
+        [](Contrast& m) { m.facts[1].untrainedHigh = 0.33, m.facts[0].untrainedLow = 0.3; }, 1);
+    silent(
+        "a small part", [](Contrast& m) { m.parts[0].low = 0.2; }, 1);
+    silent(
+        "a part as untrained that tells nothing",
+        [](Contrast& m) { m.parts[0].untrainedHigh = 0.95, m.without = 0.8; }, 1);
+    auto receiver = toldContrast();
+    receiver.layer = 1, receiver.sides[2].share = 0.45, receiver.sides[0].share = 0.5;
+    receiver.sides[0].low = 0.48, receiver.sides[0].high = 0.52;
+    ASSERT_EQ(sentencesOf(receiver).size(), 1U);
+    EXPECT_EQ(sentencesOf(receiver)[0],
+              "50 % [48, 52] of the difference comes from the receiver alone, which is no "
+              "comparison (untrained models: 0 to 2 %).");
+    receiver.softmax = true;
+    EXPECT_TRUE(sentencesOf(receiver).empty()) << "a softmax does not see it";
+    // What untrained models have, too, is said with them where the rest is worse.
+    auto same = toldContrast();
+    same.parts[0].untrainedHigh = 0.95;
+    EXPECT_NE(sentencesOf(same)[1].find("(untrained models: nearly the same, 0 to 95 %)"),
+              std::string::npos)
+        << sentencesOf(same)[1];
+    same.untrainedSplit = 2, same.facts[1].untrainedHigh = 0.12;
+    EXPECT_EQ(sentencesOf(same).size(), 1U) << "two untrained models are no spread";
+}
+
 // Constant scores tell nothing apart, and are no error.
 TEST(Contrast, OfAConstantMapIsNotSplit) {
     core::ContrastPairs pairs;
     torch::manual_seed(5);
-    pairs.u = torch::ones({40, 3, 2, 4}, torch::kDouble);
-    pairs.v = torch::ones({40, 3, 2, 4}, torch::kDouble);
     const auto yes = torch::rand({40, 3, 3}).gt(0.5);
     const auto open = torch::eye(3, torch::kBool).logical_not();
     pairs.yes = yes.logical_and(open).to(torch::kDouble);
     pairs.no = yes.logical_not().logical_and(open).to(torch::kDouble);
+    const auto objects = core::takesPart(pairs).sum().item<std::int64_t>();
+    pairs.u = torch::ones({objects, 2, 4}, torch::kDouble);
+    pairs.v = torch::ones({objects, 2, 4}, torch::kDouble);
     const auto terms = core::contrastTerms(pairs, torch::randint(40, {20, 40}, torch::kLong));
     EXPECT_NEAR(terms.difference, 0.0, 1e-12);
     EXPECT_LE(terms.low, 1e-12);

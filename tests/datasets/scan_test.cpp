@@ -14,8 +14,10 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "analysis/ablation_options.h"
+#include "analysis/contrast.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_reading.h"
 #include "analysis/patching.h"
@@ -283,6 +285,23 @@ TEST(Scan, LittleTimeTakesFewerPartsAndSaysSo) {
 // A short training, about 10 s
 // -------------------------------------------------------------------------------------------------
 
+/// The options of a contrast from the words of its command.
+OptionValues optionsOfCommand(const std::string& command) {
+    OptionValues values;
+    static const std::regex option("--([a-z-]+)(?: ('[^']*'|[^-'][^ ]*))?");
+    for (std::sregex_iterator at(command.begin(), command.end(), option), end; at != end; ++at) {
+        auto key = at->str(1), value = at->str(2);
+        std::replace(key.begin(), key.end(), '-', '_');
+        if (value.empty())
+            values[key] = true;
+        else if (std::isdigit(static_cast<unsigned char>(value[0])))
+            values[key] = static_cast<std::int64_t>(std::stoll(value));
+        else
+            values[key] = value[0] == '\'' ? value.substr(1, value.size() - 2) : value;
+    }
+    return values;
+}
+
 TEST(Scan, AShortTrainingUsesTheSameObject) {
     auto options = scanOptions();
     options.model.set("n_relations", std::int64_t{1});
@@ -326,6 +345,22 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
             EXPECT_EQ(effect.changes.at(1).base, scan.base) << check.edit;
         }
     }
+    // The contrast that a finding names gives its sentences.
+    const auto* explained = core::explanationOf(scan, first);
+    ASSERT_NE(explained, nullptr) << first.text;
+    EXPECT_NE(first.text.find(explained->text), std::string::npos);
+    EXPECT_NE(first.confirm.find("contrast " + explained->command), std::string::npos);
+    const auto said = core::contrastRunner()
+                          .run(trained.subject, optionsOfCommand(explained->command), {})
+                          .table("sentences")
+                          .texts("sentence");
+    ASSERT_FALSE(said.empty());
+    auto shown = explained->text;
+    std::replace(shown.begin(), shown.end(), '*', '\'');
+    for (const auto& sentence : said)
+        EXPECT_NE(shown.find(sentence), std::string::npos) << sentence << "\n" << shown;
+    EXPECT_FALSE(explained->bars.empty());
+    EXPECT_EQ(modelScanOf(answerOf(scan)).explanations.size(), scan.explanations.size());
     const auto text = scanAnalysis().terminal(answerOf(scan));
     EXPECT_NE(text.find(first.text), std::string::npos);
     EXPECT_NE(scanAnalysis().csv(answerOf(scan)).find(first.part + ",relations,"),
@@ -344,6 +379,8 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
     EXPECT_NE(html.find("prefers-color-scheme:dark"), std::string::npos);
     EXPECT_EQ(html.find("src=\"http"), std::string::npos) << "it opens anywhere";
     EXPECT_NE(html.find("--examples 300 --exact"), std::string::npos);
+    EXPECT_NE(html.find("relascope-cli contrast 'run' --layer "), std::string::npos);
+    EXPECT_NE(html.find("What separates the pairs"), std::string::npos);
     for (std::size_t k = 2; k < files.size(); ++k) {
         EXPECT_TRUE(files[k].name.ends_with(".svg"));
         EXPECT_NE(files[1].content.find("](" + files[k].name + ")"), std::string::npos);

@@ -25,26 +25,8 @@ namespace {
 
 using namespace testing_support;
 
-RunOptions smallDual() {
-    auto o = presetOptions("relational-games-occurs", "dat");
-    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
-    o.model.set("n_relations", std::int64_t{4}), o.model.set("rel_proj_dim", std::int64_t{8});
-    o.data.train_size = 32, o.data.validation_size = 120, o.data.test_size = 2;
-    o.train.device = "cpu", o.train.batch_size = 32;
-    o.train.seeds = {3}, o.train.steps = 1;
-    return o;
-}
-
-struct Measured {
-    StepRun run{smallDual(), 3};
-    core::OpenedModel model{run.path(), "", "cpu"};
-    core::AnalysisSubject subject;
-    Measured() {
-        subject.model = &model;
-        subject.path = subject.run = run.path();
-        subject.device = "cpu";
-        subject.data = run.splits().validation;
-    }
+struct Measured : StepSubject {
+    Measured() : StepSubject(smallDual(4, 120)) {}
     Answer shares(std::int64_t examples, const core::AnalysisWatch& watch = {}) {
         return core::sharesRunner().run(subject, {{"examples", examples}}, watch);
     }
