@@ -162,8 +162,8 @@ std::string partSentence(const Contrast& c) {
                 what += " from the other (a relation of a relation)";
     }
     std::string text = "It compares " + what + ": " + shareText(*at) +
-                       " (untrained models: " + (isLearned(c, *at) ? "" : "nearly the same, ") +
-                       untrainedText(*at) + ")";
+                       " (untrained models: " + untrainedText(*at) +
+                       (isLearned(c, *at) ? "" : ", so not shown to be learned") + ")";
     text += nearer ? "; without it the AUC of its scores is " + numberText("%.2f", c.without) +
                          " for " + numberText("%.2f", c.auc)
                    : "; the rest tells them apart as well (AUC of its scores " +

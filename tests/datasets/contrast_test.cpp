@@ -301,8 +301,9 @@ TEST(ContrastSentences, SayOnlyWhatIsEarned) {
     // What untrained models have, too, is said with them where the rest is worse.
     auto same = toldContrast();
     same.parts[0].untrainedHigh = 0.95;
-    EXPECT_NE(sentencesOf(same)[1].find("(untrained models: nearly the same, 0 to 95 %)"),
-              std::string::npos)
+    EXPECT_NE(
+        sentencesOf(same)[1].find("(untrained models: 0 to 95 %, so not shown to be learned)"),
+        std::string::npos)
         << sentencesOf(same)[1];
     same.untrainedSplit = 2, same.facts[1].untrainedHigh = 0.12;
     EXPECT_EQ(sentencesOf(same).size(), 1U) << "two untrained models are no spread";
