@@ -237,6 +237,8 @@ void ContrastView::draw(FigureLines& lines) const {
     constexpr int mostRows = 12;  // the bars say the rest
     lines.title(headText());
     lines.wrapped(says(), smallFont(), Theme::current().text);
+    for (const auto& one : sentences().split(u'\n', Qt::SkipEmptyParts))
+        lines.wrapped(one, smallFont(), Theme::current().text);
     lines.part(m_bars->paint(nullptr, lines.width),
                [&](QPainter& painter) { m_bars->paint(&painter, lines.width); });
     for (const auto& of : answer().tables) {
