@@ -110,19 +110,19 @@ Answer answerOf(const Dictionary& dictionary) {
         "with low ones";
     ColumnTable<C> components = {
         columns::integer(&C::number, "component", {"Component"}),
-        columns::number(&C::value, "value",
-                        {"Deviation", {3}, "Standard deviation of the scores that it makes"}),
         columns::number(&C::share, "share",
                         {"Share", bar, "Of the variance of what both sides say together"}),
-        columns::number(&C::difference, "difference",
-                        {"Of the difference", {1, true}, "Of the difference by the attribute"}),
         columns::text(&C::receiverFollows, "receiver_follows",
                       {"Receiver follows", {}, "Share of its variance between values of a fact"}),
         columns::text(&C::senderFollows, "sender_follows", {"Sender follows"}),
         columns::text(&C::receiverHigh, "receiver_high", {"Receivers high", {}, high}),
         columns::text(&C::senderHigh, "sender_high", {"Senders high", {}, high}),
         columns::text(&C::receiverLow, "receiver_low", {"Receivers low"}),
-        columns::text(&C::senderLow, "sender_low", {"Senders low"})};
+        columns::text(&C::senderLow, "sender_low", {"Senders low"}),
+        columns::number(&C::difference, "difference",
+                        {"Of the difference", {1, true}, "Of the difference by the attribute"}),
+        columns::number(&C::value, "value",
+                        {"Deviation", {3}, "Standard deviation of the scores that it makes"})};
     using D = Dictionary;
     const ColumnTable<D> facts = {
         columns::derived<D>(ColumnKind::Text, "says", {"Map"}, dictionaryHead),
@@ -161,7 +161,7 @@ Answer answerOf(const Dictionary& dictionary) {
         main.links.push_back(link);
     }
     if (pictures) {
-        const auto where = main.columns.begin() + 4;
+        const auto where = main.columns.begin() + 1;  // first of all, as a side pane is narrow
         main.columns.insert(
             where, {pictureColumn("receiver", "Receiver",
                                   "What varies in a patch as the score rises", &C::receiver),
