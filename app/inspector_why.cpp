@@ -74,10 +74,14 @@ void InspectorWhy::open() {
                     showTrail();
                 });
         connect(m_c.get(), &AnalysisController::refused, this,
-                [this](const core::Analysis&, const QString& sentence) { panel().say(sentence); });
+                [this](const core::Analysis&, const QString& sentence) {
+                    m_asked.reset();
+                    panel().say(sentence);
+                });
     }
     m_inspector.setWhyShown(true);
     m_at.reset();
+    m_asked.reset();
     follow();
 }
 
@@ -104,37 +108,48 @@ void InspectorWhy::follow() {
 }
 
 void InspectorWhy::ask() {
+    // Some layers of a pass; the whole follows.
+    if (m_inspector.result() && m_inspector.result()->partial) return;
     QString problem;
     auto subject = m_subject(problem);
     const auto& inspected = m_inspector.choice().inspected();
-    const auto shown = m_inspector.view().shown;
+    const auto& view = m_inspector.view();
+    const auto shown = view.shown;
+    if (problem.isEmpty() && (!subject || !subject->map))
+        problem = QStringLiteral("Click a cell of a map.");
+    if (problem.isEmpty() && shown != widgets::Shown::After &&
+        (shown == widgets::Shown::Difference || inspected.pinned.result))
+        problem = QStringLiteral(
+            "The parts are those of one pass: press B until the map shows one that is not pinned.");
     if (!problem.isEmpty()) {
+        m_asked.reset();
         m_c->setSubject(std::nullopt);
         return panel().say(problem);
     }
-    if (!subject || !subject->map) {
-        m_c->setSubject(std::nullopt);
-        return panel().say(QStringLiteral("Click a cell of a map."));
-    }
-    if (shown != widgets::Shown::After &&
-        (shown == widgets::Shown::Difference || inspected.pinned.result)) {
-        return panel().say(
-            QStringLiteral("The parts are those of one pass: press B until the map shows one that "
-                           "is not pinned."));
-    }
     if (shown == widgets::Shown::Before) subject->edits = {};
-    const auto& view = m_inspector.view();
     const widgets::MapId map{widgets::storedKind(view.kind), view.layer, view.index};
-    panel().setNote(shown == widgets::Shown::After && m_inspector.choice().takenOut(map)
-                        ? QStringLiteral("; this is what it was before it was taken out")
-                        : QString());
-    m_c->setSubject(std::move(subject));
+    QString note;
+    if (shown == widgets::Shown::After && m_inspector.choice().takenOut(map))
+        note = QStringLiteral("; this is what it was before it was taken out");
+    // A run in training is explained by its newest weights that were kept.
+    if (bool number = false;
+        subject->checkpoint != std::to_string(inspected.result->step) &&
+        (QString::fromStdString(subject->checkpoint).toLongLong(&number), number))
+        note += QStringLiteral("; of step %1, the newest whose weights were kept")
+                    .arg(QString::fromStdString(subject->checkpoint));
+    panel().setNote(note);
     const auto& choice = panel().choice();
     AnalysisRequest request;
     request.values["top"] = kPairsOfASign;
     if (!choice.against.isEmpty()) request.values["against"] = choice.against.toStdString();
     if (choice.heads) request.values["grain"] = std::string("heads");
     if (!choice.tokensOf.isEmpty()) request.values["tokens_of"] = choice.tokensOf.toStdString();
+    const auto cell = *subject->map;
+    const auto change = m_c->setSubject(std::move(subject));
+    // Results of a training come many times a second; what was kept is the same.
+    const std::pair asked{cell, request.values};
+    if (m_asked == asked && !change.affects(core::originsAnalysis().input)) return;
+    m_asked = asked;
     m_c->run(core::originsAnalysis(), request);
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <QObject>
@@ -59,7 +60,9 @@ private:
     std::optional<widgets::InspectorView> m_at;  ///< that was asked about
     QString m_text;                              ///< of the cell that is shown
     std::vector<Place> m_trail;                  ///< the cells before it
-    bool m_stepping = false;                     ///< the trail itself moves the inspector
+    /// The cell and the options of the last question; nullopt: it is asked anew.
+    std::optional<std::pair<MapCell, core::OptionValues>> m_asked;
+    bool m_stepping = false;  ///< the trail itself moves the inspector
 };
 
 }  // namespace relascope::app
