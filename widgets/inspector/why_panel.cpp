@@ -131,7 +131,8 @@ WhyPanel::WhyPanel(QWidget* parent)
       m_table(new TableView(QStringLiteral("Parts of the value"), this)) {
     setAccessibleName(QStringLiteral("Why this value"));
     auto* head = new PanelHead(QStringLiteral("Why"), this);
-    head->addLeftControl(mutedLabel(QStringLiteral("against"), head));
+    m_againstText = mutedLabel(QStringLiteral("against"), head);
+    head->addLeftControl(m_againstText);
     head->addLeftControl(m_against);
     m_against->setAccessibleName(QStringLiteral("What the value is held against"));
     m_against->setItemToolTip(0, QStringLiteral("The value itself"));
@@ -500,6 +501,8 @@ void WhyPanel::change(const WhyChoice& choice) {
 /// In a wide and low place the lists stand beside the matrix.
 void WhyPanel::resizeEvent(QResizeEvent* event) {
     Box::resizeEvent(event);
+    constexpr int room = 330;  // px that the head needs with all of its words
+    m_againstText->setVisible(width() >= room);
     m_body->setDirection(width() >= 480 && 2 * width() > 3 * height() ? QBoxLayout::LeftToRight
                                                                       : QBoxLayout::TopToBottom);
     fitMatrix();

@@ -116,7 +116,7 @@ private:
     ElidedLabel* m_trail;
     QWidget *m_trailRow, *m_groupsRow;
     ElidedLabel* m_groupsText;
-    QLabel* m_says;
+    QLabel *m_says, *m_againstText;
     GridView* m_matrix;
     TableView* m_table;
 };
