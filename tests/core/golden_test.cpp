@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Origins, GoldenWhy, testing::ValuesIn(testing_support::
 
 TEST(GoldenCases, AreAllThere) {
     EXPECT_EQ(testing_support::goldenCases().size(), 49u);
-    EXPECT_EQ(testing_support::whyCases().size(), 13u);
+    EXPECT_EQ(testing_support::whyCases().size(), 16u);
 }
 
 }  // namespace
