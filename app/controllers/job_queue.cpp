@@ -37,11 +37,13 @@ void JobQueue::add(Job job) {
 // Handed over under the lock of this queue, and not in the event: what Qt's own queue of events
 // synchronises, ThreadSanitizer does not see. Answers that wait are dropped with this object.
 void JobQueue::answer(std::function<void()> call) {
+    QEvent* event = nullptr;
     {
         std::lock_guard lock(m_mutex);
         m_answers.push_back(std::move(call));
+        event = new QEvent(QEvent::User);  // it, too: the other thread frees it
     }
-    QCoreApplication::postEvent(this, new QEvent(QEvent::User));
+    QCoreApplication::postEvent(this, event);
 }
 
 void JobQueue::customEvent(QEvent*) {
