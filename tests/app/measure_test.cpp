@@ -149,7 +149,7 @@ TEST_F(MeasureWindowTest, ShowsWhatAMapComparesWithDataAndWithout) {
     ASSERT_TRUE(idle("dictionary"));
     ASSERT_FALSE(tables->isEmpty()) << tables->sentence().toStdString();
     EXPECT_TRUE(tables->table()->tableModel()->hasPictures());
-    EXPECT_FALSE(tables->table()->tableModel()->picture(0, 3).isNull());
+    EXPECT_FALSE(tables->table()->tableModel()->picture(0, 1).isNull());
     window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/lm_symbolic_rope_gqa"));
     EXPECT_TRUE(tables->isEmpty());
     EXPECT_FALSE(child<QComboBox>(tab, "Split")->isEnabled());
