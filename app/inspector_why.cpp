@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kPairsOfASign = 40;
 
-/// Whether both views show the same map, of the same weights.
+/// Whether both views show the same map, of whatever weights.
 bool sameMapOf(const widgets::InspectorView& a, const widgets::InspectorView& b) {
     return a.kind == b.kind && a.layer == b.layer && a.index == b.index;
 }

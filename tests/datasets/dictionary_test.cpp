@@ -18,29 +18,11 @@
 namespace relascope {
 namespace {
 
-using testing_support::StepRun;
+using testing_support::smallDual;
+using testing_support::StepSubject;
 
-RunOptions smallGames() {
-    auto o = presetOptions("relational-games-occurs", "dat");
-    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
-    o.model.set("n_relations", std::int64_t{2}), o.model.set("rel_proj_dim", std::int64_t{8});
-    o.data.train_size = 32, o.data.validation_size = 100, o.data.test_size = 2;
-    o.train.device = "cpu", o.train.batch_size = 32;
-    o.train.seeds = {3}, o.train.steps = 1;
-    return o;
-}
-
-struct DictionaryOfRun {
-    StepRun run;
-    core::OpenedModel model;
-    core::AnalysisSubject subject;
-    explicit DictionaryOfRun(const RunOptions& options)
-        : run(options, 3), model(run.path(), "", "cpu") {
-        subject.model = &model;
-        subject.path = subject.run = run.path();
-        subject.device = "cpu";
-        subject.data = run.splits().validation;
-    }
+struct DictionaryOfRun : StepSubject {
+    using StepSubject::StepSubject;
     Answer measure(const core::OptionValues& values) {
         return core::dictionaryRunner().run(subject, values, {});
     }
@@ -56,7 +38,7 @@ std::string refusedWith(const std::function<void()>& work) {
 }
 
 TEST(DictionaryOfPatches, HasPatternsSharesAndFacts) {
-    DictionaryOfRun measured(smallGames());
+    DictionaryOfRun measured(smallDual(2, 100));
     const auto answer = measured.measure(
         {{"components", std::int64_t{4}}, {"attribute", std::string("same colour")}});
     EXPECT_EQ(answer.text("objects"), "patches");

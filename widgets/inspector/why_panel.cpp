@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QPushButton>
 #include <QResizeEvent>
 #include <QStackedLayout>
 #include <QTimer>
@@ -498,7 +496,7 @@ void WhyPanel::change(const WhyChoice& choice) {
     Q_EMIT choiceChanged();
 }
 
-/// In a wide and low place the lists stand beside the matrix.
+/// Where the panel is wide and low, the lists stand beside the matrix.
 void WhyPanel::resizeEvent(QResizeEvent* event) {
     Box::resizeEvent(event);
     constexpr int room = 330;  // px that the head needs with all of its words
