@@ -209,7 +209,7 @@ class _Writer:
     def read_words(self, n: int) -> list[str]:
         given = self.inputs
         if given.pieces is not None:
-            if "tokens" not in self.tensors:
+            if given.tokens is None:
                 raise RunError("pieces", "need tokens")
             pieces = _words(given.pieces, "pieces", self.samples, n)
             if self.samples == 1:

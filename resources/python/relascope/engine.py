@@ -20,12 +20,14 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
+import weakref
 from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
 from .frames import FrameError, FrameReader, frame
-from .reading import Capture, RunError, Safetensors
+from .reading import Capture, Safetensors
 
 Path = Union[str, "os.PathLike[str]"]
 Progress = Callable[[float], Any]
@@ -206,16 +208,20 @@ class Engine:
     def _start(self) -> None:
         if self._process is not None:
             return
-        self._errors = tempfile.TemporaryFile()
-        self._process = subprocess.Popen([program(self._path), "session"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         stderr=self._errors, bufsize=0, start_new_session=True)  # Ctrl-C is for this process
+        found, self._errors = program(self._path), tempfile.TemporaryFile()
+        try:
+            self._process = subprocess.Popen([found, "session"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+                                             bufsize=0, start_new_session=True)  # Ctrl-C is for this process
+        except OSError as error:
+            self._errors.close()
+            raise EngineError(f"{found} cannot be started: {error.strerror}") from None
         self._reader = FrameReader()
         hello = None
         try:
             while hello is None:
                 hello, _ = self._receive(None, False)
             if hello.get("m") != "hello" or hello.get("protocol") != _PROTOCOL:
-                raise EngineError(f"{program(self._path)} is another version of Relascope than this package speaks with")
+                raise EngineError(f"{found} is another version of Relascope than this package speaks with")
             self._send({"m": "hello", "protocol": _PROTOCOL, "version": hello.get("version", "")})
         except BaseException:
             self.close()
@@ -280,11 +286,9 @@ class _Interrupts:
             signal.signal(signal.SIGINT, self._before)
 
     def _note(self, *_: Any) -> None:
-        import time
         self.count, self._since = self.count + 1, time.monotonic()
 
     def seconds(self) -> float:
-        import time
         return time.monotonic() - self._since
 
 
@@ -305,7 +309,7 @@ def _words(options: dict) -> list[str]:
     return words
 
 
-def analyse(path: Path, what: str, *more: Any, engine: Optional[Engine] = None, progress: Optional[Progress] = None,
+def analyse(path: Path, what: str, /, *more: Any, engine: Optional[Engine] = None, progress: Optional[Progress] = None,
             **options: Any) -> Answer:
     """An analysis of a run, a checkpoint, or a model of the hub ("hub:ORG/NAME"): "scan", "atlas", "heads", "lens",
     "ablate", "eval", "info", or another command of relascope-cli that takes --json. more: further words, as the second
@@ -314,28 +318,32 @@ def analyse(path: Path, what: str, *more: Any, engine: Optional[Engine] = None, 
     return (engine or _shared).command(*words, progress=progress)
 
 
-def maps(path: Path, *, edit: Union[str, Sequence[str], None] = None, engine: Optional[Engine] = None, **options: Any) -> Capture:
+def maps(path: Path, /, *, edit: Union[str, Sequence[str], None] = None, engine: Optional[Engine] = None, **options: Any) -> Capture:
     """All maps of one input, exact float32, as relascope.read(...).capture(...) gives them: find(kind, layer, index).
 
     The input is sample=N of split="validation", text="...", tokens=[1, 2], image="file.png", or what else
     `relascope-cli inspect` takes; step=N: as captured or kept after that step of a run. edit: words as "layer 2 relation 3
     zero", or a list of them."""
-    folder = tempfile.TemporaryDirectory(prefix="relascope-")
-    out = os.path.join(folder.name, "maps.safetensors")
-    edits = [edit] if isinstance(edit, str) else list(edit or ())
-    analyse(path, "inspect", engine=engine, edit=edits, out=out, **options)
-    found = Capture(out, int(Safetensors(out).metadata["step"]))
-    for each in [found, *found.maps]:
-        each.folder = folder  # values are read when they are asked for
+    folder = tempfile.mkdtemp(prefix="relascope-")
+    try:
+        out = os.path.join(folder, "maps.safetensors")
+        analyse(path, "inspect", engine=engine, edit=[edit] if isinstance(edit, str) else edit, out=out, **options)
+        found = Capture(out, int(Safetensors(out).metadata["step"]))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    for each in found.maps:
+        each.capture = found  # whose file they read when their values are asked for
     return found
 
 
-def edit(path: Path, edits: Union[str, Sequence[str]], *, engine: Optional[Engine] = None, **options: Any) -> Edited:
+def edit(path: Path, edits: Union[str, Sequence[str]], /, *, engine: Optional[Engine] = None, **options: Any) -> Edited:
     """The maps and the answer of one input before and after edits, in the words of `--edit`; options as of maps()."""
     return Edited(maps(path, engine=engine, **options), maps(path, edit=edits, engine=engine, **options))
 
 
-def generate(path: Path, prompt: str, *, engine: Optional[Engine] = None, progress: Optional[Progress] = None, **options: Any) -> Answer:
+def generate(path: Path, prompt: str, /, *, engine: Optional[Engine] = None, progress: Optional[Progress] = None, **options: Any) -> Answer:
     """Continues a text: {"text", "end", "tokens": [{"id", "piece", "probability"}]}. options: tokens, temperature, top_k,
     top_p, seed, stop, edit and what else `relascope-cli generate` takes."""
     return analyse(path, "generate", engine=engine, progress=progress, prompt=prompt, **options)

@@ -16,6 +16,9 @@ _DTYPES = {"f4": "F32", "i8": "I64", "u1": "U8", "b1": "BOOL", "i1": "I8", "i2":
            "u8": "U64"}
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode  # made once: a line is written at every step
+
+
 def array_of(values: Any, name: str) -> np.ndarray:
     """A NumPy array of a tensor of PyTorch on any device, or of anything that NumPy takes. bfloat16 becomes float32."""
     if hasattr(values, "detach"):  # of PyTorch, which need not be there
@@ -67,13 +70,12 @@ def write_whole(path: str, *parts: bytes, durable: bool = True) -> None:
 
 
 def write_json(path: str, value: Any, durable: bool = True) -> None:
-    write_whole(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode(), durable=durable)
+    write_whole(path, (_encode(value) + "\n").encode(), durable=durable)
 
 
 def append_line(path: str, file: int, value: Mapping[str, Any]) -> None:
     """One object as one line, with one write call: a kill leaves at most one line without an end, which readers skip."""
-    line = json.dumps(value, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-    done = 0
+    line, done = (_encode(value) + "\n").encode(), 0
     try:
         while done < len(line):
             done += os.write(file, line[done:])

@@ -33,7 +33,7 @@ from .reading import RunError
 from .version import __version__
 
 LEVELS = ("info", "warning", "edit", "checkpoint", "sample", "jump")
-_SAVE_EVERY = 0.5  # seconds between two writings of the progress
+_SAVE_EVERY = 1.0  # seconds between two writings of the progress; points are written at once
 _LAST_STEP = 10 ** 15 - 1
 _TAKEN = ("step", "epoch", "examples", "seconds", "split")
 
@@ -43,7 +43,7 @@ _open_runs: "weakref.WeakSet[Run]" = weakref.WeakSet()
 def _number(value: Any, name: str) -> float:
     """A number, also of a tensor or array with one."""
     try:
-        return float(value)
+        return float(value.item() if hasattr(value, "item") else value)
     except (TypeError, ValueError, RuntimeError):
         raise RunError(name, f"is {type(value).__name__}, not a number") from None
 
@@ -101,7 +101,9 @@ class Run:
                  device: str = "cpu", resume: Union[bool, int] = False):
         self.path = os.path.abspath(os.fspath(path))
         self._guard, self._ended = threading.RLock(), False
+        self._metrics_path = self._at("metrics.jsonl")
         self._metrics = self._events = self._lock = -1
+        self._watches: list = []
         there = os.path.isfile(self._at("run.json"))
         if there and resume is False:
             raise RunError(self.path, "already contains a run; choose another folder or resume=True")
@@ -159,24 +161,27 @@ class Run:
         step = self._step(step)
         if split not in reading.SPLITS:
             raise RunError("split", f"is '{split}'; there are {', '.join(reading.SPLITS)}")
-        found = {}
-        for name, value in {**(values or {}), **more}.items():
+        given, found = {**(values or {}), **more} if values else more, {}
+        for name, value in given.items():
             if name in _TAKEN:
                 raise RunError(name, "is no value; choose another name")
-            found[str(name)] = files.finite(_number(value, name))
+            found[str(name)] = files.finite(value if type(value) is float else _number(value, name))
         with self._guard:
             self._need_open()
             info, now = self._info, time.monotonic()
             info["step"], info["seconds"] = max(info["step"], step), now - self._began
             if epoch is not None:
                 info["epoch"] = _number(epoch, "epoch")
-            files.append_line(self._at("metrics.jsonl"), self._metrics,
+            files.append_line(self._metrics_path, self._metrics,
                               {"step": step, "epoch": files.finite(info["epoch"]), "examples": int(examples or 0),
                                "seconds": round(info["seconds"], 6), "split": split, **found})
             if split == "validation":
                 _take(info, step, found)
             if split == "validation" or now - self._saved >= _SAVE_EVERY:
                 self._save(durable=False)
+        if split == "train":
+            for watch in list(self._watches):
+                watch.logged(step)
 
     def note(self, step: int, text: str, level: str = "info") -> None:
         """Appends a note to the run's events."""
@@ -229,6 +234,9 @@ class Run:
 
     def done(self) -> None:
         """The run is complete. Nothing can be written to it any more."""
+        if not self._ended:
+            for watch in list(self._watches):
+                watch.logged(self.step, last=True)
         self._end("done", "")
 
     def failed(self, message: str) -> None:
