@@ -172,6 +172,22 @@ class TestRun(Package):
             self.refused(what, *words)
         self.assertEqual(len(relascope.read(run.path).metrics()["step"]), 0)
 
+    def test_what_json_cannot_hold(self):
+        run = self.new(model={"name": "half \ud800", "nan": float("nan"), "nested": {1: (np.float64("inf"), None, pathlib.Path("x"))}})
+        run.log(1, {"a \udfff": 1.0}, loss=np.float64("-inf"), epoch=float("nan"), examples=np.int32(7))
+        run.note(1, "one\nline \ud800 \x00")
+        run.capture(1, {"names": ["\ud800", "b", "c", "d", "ü"]}, [{"relation": maps_of(1)[0]}])
+        run.failed("why \ud800")
+        read = relascope.read(run.path)
+        self.assertEqual((read.info["variant"], read.info["message"]), ("half ?", "why ?"))
+        self.assertEqual(read.info["options"]["model"]["settings"], {"name": "half ?", "nan": None, "nested": {"1": [None, None, "x"]}})
+        points = read.metrics()
+        self.assertEqual((points["a ?"].tolist(), points["examples"].tolist()), ([1.0], [7]))
+        self.assertTrue(np.isnan(points["loss"][0]) and np.isnan(points["epoch"][0]))
+        self.assertEqual(read.events()[0]["text"], "one\nline ? \x00")
+        self.assertEqual(read.capture(1).words[0::4], ["?", "ü"])
+        self.assertEqual(json.loads(cli("inspect", run.path, "--step", 1, "--json"))["rows"], 5)
+
 
 class TestCapture(Package):
     def test_everything_that_can_be_said_of_an_input(self):
@@ -496,7 +512,7 @@ class TestPicture(Package):
         self.assertIn("i = 0 (&lt;a&gt;), j = 1 (b): -1", text)
         self.assertIn("r &amp; s", text)
         self.assertNotIn("<script", text)
-        self.assertEqual(text.count("<rect"), 5)
+        self.assertEqual(text.count("<rect"), 5 + 32)  # a page, the cells, the scale
         import xml.dom.minidom
         xml.dom.minidom.parseString(text)
         self.refused(lambda: relascope.map(np.ones(3)), "[rows, columns]")

@@ -125,7 +125,9 @@ class _Writer:
     """Tensors and metadata of a capture, as they are found out."""
 
     def __init__(self, step: int, inputs: Inputs, layers: Sequence[Layer]):
-        self.inputs, self.tensors, self.sides, self.grid = inputs, {}, [], (0, 0, False)
+        self.inputs, self.grid = inputs, (0, 0, False)
+        self.tensors: dict[str, np.ndarray] = {}
+        self.sides: list[int] = []  # how many objects each has
         self.metadata = {"step": str(step), "layers": str(len(layers))}
         self.maps = [(layer, layer.maps()) for layer in layers]
         every = [(f"{layer.name}: {kind}", values) for layer, maps in self.maps for kind, values in maps.items()]

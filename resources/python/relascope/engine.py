@@ -72,7 +72,9 @@ class Answer(dict):
         """A part that is a list of numbers, or of lists of them, as an array."""
         found = np.array(self[name], dtype=np.float64)
         rows, columns = self.get("rows"), self.get("columns")
-        return found.reshape(rows, columns) if isinstance(rows, int) and rows * (columns or 0) == found.size else found
+        if isinstance(rows, int) and isinstance(columns, int) and rows * columns == found.size:
+            return found.reshape(rows, columns)
+        return found
 
 
 def _column(values: list) -> np.ndarray:
@@ -123,7 +125,7 @@ class Engine:
 
     def __init__(self, path: Optional[Path] = None):
         self._path, self._guard = path, threading.RLock()
-        self._process: Optional[subprocess.Popen] = None
+        self._process: Any = None  # subprocess.Popen
         self._last = 0
 
     def __enter__(self) -> "Engine":
@@ -274,7 +276,8 @@ class _Interrupts:
     """Counts Ctrl-C instead of raising KeyboardInterrupt, so that none falls between two halves of a frame."""
 
     def __init__(self) -> None:
-        self.count, self._since, self._before = 0, 0.0, None
+        self.count, self._since = 0, 0.0
+        self._before: Any = None
 
     def __enter__(self) -> "_Interrupts":
         if threading.current_thread() is threading.main_thread():

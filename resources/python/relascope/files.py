@@ -16,7 +16,12 @@ _DTYPES = {"f4": "F32", "i8": "I64", "u1": "U8", "b1": "BOOL", "i1": "I8", "i2":
            "u8": "U64"}
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode  # made once: a line is written at every step
+_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)  # made once: every step writes a line
+
+
+def _encode(value: Any) -> bytes:
+    """JSON in UTF-8. What is no text, as half a surrogate pair, becomes a question mark: other readers would refuse it."""
+    return _encoder.encode(value).encode(errors="replace")
 
 
 def array_of(values: Any, name: str) -> np.ndarray:
@@ -70,12 +75,12 @@ def write_whole(path: str, *parts: bytes, durable: bool = True) -> None:
 
 
 def write_json(path: str, value: Any, durable: bool = True) -> None:
-    write_whole(path, (_encode(value) + "\n").encode(), durable=durable)
+    write_whole(path, _encode(value) + b"\n", durable=durable)
 
 
 def append_line(path: str, file: int, value: Mapping[str, Any]) -> None:
     """One object as one line, with one write call: a kill leaves at most one line without an end, which readers skip."""
-    line, done = (_encode(value) + "\n").encode(), 0
+    line, done = _encode(value) + b"\n", 0
     try:
         while done < len(line):
             done += os.write(file, line[done:])
@@ -120,7 +125,7 @@ def write_safetensors(path: str, tensors: Mapping[str, np.ndarray], metadata: Ma
         header[name] = {"dtype": _DTYPES[values.dtype.str[1:]], "shape": list(values.shape),
                         "data_offsets": [at, at + values.nbytes]}
         at += values.nbytes
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text = _encode(header)
     text += b" " * (-len(text) % 8)
     write_whole(path, len(text).to_bytes(8, "little"), text, *(stored[name].tobytes() for name in order))
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import atexit
 import fcntl
 import json
+import operator
 import os
 import re
 import socket
@@ -34,7 +35,7 @@ from .version import __version__
 
 LEVELS = ("info", "warning", "edit", "checkpoint", "sample", "jump")
 _SAVE_EVERY = 1.0  # seconds between two writings of the progress; points are written at once
-_LAST_STEP = 10 ** 15 - 1
+_LAST = 10 ** 15 - 1
 _TAKEN = ("step", "epoch", "examples", "seconds", "split")
 
 _open_runs: "weakref.WeakSet[Run]" = weakref.WeakSet()
@@ -46,6 +47,17 @@ def _number(value: Any, name: str) -> float:
         return float(value.item() if hasattr(value, "item") else value)
     except (TypeError, ValueError, RuntimeError):
         raise RunError(name, f"is {type(value).__name__}, not a number") from None
+
+
+def _whole(value: Any, name: str) -> int:
+    """A whole number from 0 on, also of a tensor or array with one."""
+    try:
+        found = operator.index(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, RuntimeError):
+        raise RunError(name, f"is {str(value)[:40]}, not a whole number") from None
+    if not 0 <= found <= _LAST:
+        raise RunError(name, f"is {found}; a number from 0 to {_LAST} is needed")
+    return found
 
 
 def _first_line(path: str) -> str:
@@ -158,7 +170,7 @@ class Run:
             epoch: Optional[float] = None, examples: Optional[int] = None, **more: Any) -> None:
         """Appends a point of the learning curves: numbers by their names, as loss=0.3, accuracy=0.9 (0 to 1). Names that
         no keyword can be, as "loss/mlm", go into the dictionary `values`. What is not finite is kept as such."""
-        step = self._step(step)
+        step, examples = _whole(step, "step"), _whole(examples or 0, "examples")
         if split not in reading.SPLITS:
             raise RunError("split", f"is '{split}'; there are {', '.join(reading.SPLITS)}")
         given, found = {**(values or {}), **more} if values else more, {}
@@ -171,9 +183,9 @@ class Run:
             info, now = self._info, time.monotonic()
             info["step"], info["seconds"] = max(info["step"], step), now - self._began
             if epoch is not None:
-                info["epoch"] = _number(epoch, "epoch")
+                info["epoch"] = files.finite(_number(epoch, "epoch"))
             files.append_line(self._metrics_path, self._metrics,
-                              {"step": step, "epoch": files.finite(info["epoch"]), "examples": int(examples or 0),
+                              {"step": step, "epoch": info["epoch"], "examples": examples,
                                "seconds": round(info["seconds"], 6), "split": split, **found})
             if split == "validation":
                 _take(info, step, found)
@@ -190,13 +202,13 @@ class Run:
         with self._guard:
             self._need_open()
             files.append_line(self._at("events.jsonl"), self._events,
-                              {"step": self._step(step), "time": int(time.time()), "level": level, "text": str(text)})
+                              {"step": _whole(step, "step"), "time": int(time.time()), "level": level, "text": str(text)})
 
     def capture(self, step: int, inputs: Union[Inputs, Mapping[str, Any], None] = None,
                 layers: Sequence[Union[Layer, Mapping[str, Any]]] = ()) -> None:
         """Keeps what was seen of the inputs with the weights after a step: the maps of each layer (relascope.Layer) and
         the inputs (relascope.Inputs)."""
-        step = self._step(step)
+        step = _whole(step, "step")
         tensors, metadata = capture_parts(step, inputs, layers)
         with self._guard:
             self._need_open()
@@ -205,7 +217,10 @@ class Run:
     def weights(self, step: int, state_dict: Mapping[str, Any]) -> None:
         """Keeps the weights after a step: parameter names and arrays or tensors, as model.state_dict(). Floating-point
         numbers become float32; a tensor with several names is stored once."""
-        step, stored, metadata, seen = self._step(step), {}, {}, {}
+        step = _whole(step, "step")
+        stored: dict[str, np.ndarray] = {}
+        metadata: dict[str, str] = {}
+        seen: dict[Any, str] = {}
         for name, tensor in state_dict.items():
             if not hasattr(tensor, "shape"):
                 continue  # extra state, which is no tensor
@@ -229,7 +244,7 @@ class Run:
         with self._guard:
             self._need_open()
             others = [each for each in self._info["results"] if each["split"] != split]
-            self._info["results"] = others + [{"split": str(split), "examples": int(examples), **found}]
+            self._info["results"] = others + [{"split": str(split), "examples": _whole(examples, "examples"), **found}]
             self._save()
 
     def done(self) -> None:
@@ -277,7 +292,7 @@ class Run:
         for name in "metrics.jsonl", "events.jsonl":
             files.cut_last_line(self._at(name))
         if resume is not True:
-            last, kept = self._step(resume), b""
+            last, kept = _whole(resume, "resume"), b""
             if os.path.exists(self._at("metrics.jsonl")):
                 with open(self._at("metrics.jsonl"), "rb") as file:
                     kept = b"".join(line for line in file if _step_of(line) <= last)
@@ -288,7 +303,7 @@ class Run:
                     if found and int(found.group(1)) > last:
                         os.remove(self._at(folder, name))
             self._info["step"] = last
-        self._info.update(_validations(self._at("metrics.jsonl")))
+        self._info.update(_validations(self._at("metrics.jsonl"), self._info.get("total_steps", 0)))
 
     def _take_lock(self) -> None:
         self._lock = os.open(self._at(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -302,15 +317,6 @@ class Run:
                 time.sleep(0.02)
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, _process_line().encode(), 0)
-
-    def _step(self, step: Any) -> int:
-        try:
-            found = step.__index__()
-        except (AttributeError, TypeError):
-            raise RunError("step", f"is {step!r}, not a whole number") from None
-        if not 0 <= found <= _LAST_STEP:
-            raise RunError("step", f"is {found}; a number from 0 to {_LAST_STEP} is needed")
-        return found
 
     def _need_open(self) -> None:
         if self._ended:
@@ -357,13 +363,15 @@ def _step_of(line: bytes) -> int:
     try:
         return int(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
-        return _LAST_STEP + 1
+        return _LAST + 1
 
 
 def _take(info: dict, step: int, values: Mapping[str, Optional[float]]) -> None:
     """The weights of a run without early stopping are the last ones, so `kept` is `last`; `best` is what was ever seen.
     Its `metric` is the accuracy, or the loss where there is none."""
     info["last"] = info["kept"] = {"step": step, **values}
+    if step == 0 and info["total_steps"] > 0:
+        return  # of a model that has not been trained
     best = info["best"]
     best["evaluations"] += 1
     for name, better in ("loss", lambda new, old: new < old), ("accuracy", lambda new, old: new > old):
@@ -375,9 +383,9 @@ def _take(info: dict, step: int, values: Mapping[str, Optional[float]]) -> None:
             best["metric"], best["step"] = value, step
 
 
-def _validations(path: str) -> dict:
+def _validations(path: str, total_steps: int) -> dict:
     """`kept`, `last` and `best` from the points of a run."""
-    info: dict = {"last": {"step": -1}, "best": {"loss": None, "accuracy": None, "metric": None, "step": -1, "evaluations": 0}}
+    info: dict = {"total_steps": total_steps, "last": {"step": -1}, "best": {"loss": None, "accuracy": None, "metric": None, "step": -1, "evaluations": 0}}
     if os.path.exists(path):
         with open(path, "rb") as file:
             for line in file:

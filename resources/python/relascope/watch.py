@@ -319,7 +319,6 @@ def _mode() -> Any:
     global _mode_class
     if _mode_class is not None:
         return _mode_class
-    import torch
     import torch.nn.functional as functional
     from torch.overrides import TorchFunctionMode
 
@@ -338,7 +337,8 @@ def _mode() -> Any:
                 given.apply_defaults()
                 asked, averaged = given.arguments["need_weights"], given.arguments["average_attn_weights"]
                 given.arguments.update(need_weights=True, average_attn_weights=False)
-                output, weights = function(*given.args, **given.kwargs)
+                found: Any = function(*given.args, **given.kwargs)
+                output, weights = found  # [S, h, n, m], or of one input
                 self.probe.take("attention", weights if weights.ndim == 4 else weights[None])
                 return output, (weights.mean(-3) if averaged else weights) if asked else None
             output = function(*args, **kwargs)
