@@ -89,8 +89,8 @@ TEST(SessionProcess, RunsACommandAsTheCommandLineDoes) {
               std::string::npos);
     EXPECT_NE(sentence({"info", kStoredRuns + "none"}).find("none"), std::string::npos);
     // A prompt from the standard input is empty: the pipe has requests.
-    EXPECT_EQ(sentence({"generate", kStoredRuns + "language", "--prompt-file=-", "--tokens=1"}),
-              "");
+    EXPECT_NE(sentence({"generate", kStoredRuns + "language", "--prompt-file=-"}).find("is empty"),
+              std::string::npos);
     EXPECT_EQ(
         text(command(session, {"heads", kStoredRuns + "vision", "--device=cpu", "--threads=1"})),
         printed.out);
