@@ -92,7 +92,7 @@ class TestModules(Watching):
             model, mask = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False), nn.Transformer.generate_square_subsequent_mask(6)
             x = torch.randn(2, 6, 8) if fast else torch.randn(6, 2, 8)
             capture = self.captured(model, lambda model: model(x, mask=mask, is_causal=True))
-            self.assertEqual(capture.layers, [f"layers.{k}.self_attn" for k in range(3)])
+            self.assertEqual(capture.layers, ["layer 1", "layer 2", "layer 3"])
             model.eval()
             each, with_mask = x, {"src_mask": mask}
             for k, block in enumerate(model.layers):
@@ -157,7 +157,7 @@ class TestModules(Watching):
         torch.manual_seed(0)
         model, x = nn.Sequential(SymbolicAttention(), DualAttention(), DualAttention()), torch.randn(2, 5, 8)
         capture = self.captured(model, x, 1)
-        self.assertEqual(capture.layers, ["1", "2"])
+        self.assertEqual(capture.layers, ["layer 1", "layer 2"])
         kinds = [(found.kind, found.layer) for found in capture.maps]
         self.assertEqual(kinds, [("relation", 0)] * 3 + [("relation", 1)] * 3 + [("attention-ra", 0)] * 3 + [("attention-ra", 1)] * 3 +
                          [("attention-sa", 0)] * 2 + [("attention-sa", 1)] * 2 + [("symbols", 0)])

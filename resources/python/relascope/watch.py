@@ -268,6 +268,9 @@ class _Probe:
                 same.append(Layer(name if not same else f"{name} #{len(same) + 1}"))
                 found.append((name, same[-1]))
             setattr(same[-1], kind, values)
+        if len(found) > 1 and _are_numbered([layer.name for _, layer in found]):
+            for at, (_, layer) in enumerate(found):
+                layer.name = f"layer {at + 1}"
         for _, layer in found:
             for values in layer.attention, layer.relational_attention:
                 if values is not None and values.ndim == 4 and values.shape[2] == values.shape[3] > 1:
@@ -303,6 +306,15 @@ class _Probe:
                 if hasattr(each, "ndim") and each.ndim == 4 and each.is_floating_point() and _are_weights(each):
                     self.take("attention", each)
                     return
+
+
+def _are_numbered(names: list[str]) -> bool:
+    """Whether names of modules differ in one number alone: "blocks.0.attn", "blocks.1.attn"."""
+    parts = [name.split(".") for name in names]
+    if len({len(each) for each in parts}) > 1:
+        return False
+    differing = [column for column in zip(*parts) if len(set(column)) > 1]
+    return len(differing) == 1 and all(part.isdecimal() for part in differing[0])
 
 
 def _are_weights(values: Any) -> bool:
