@@ -232,6 +232,17 @@ class TestCapture(Package):
         stated = json.loads(cli("inspect", run.path, "--step", 0, "--json"))
         np.testing.assert_array_equal(np.float32(stated["values"]), capture.find("relation", 0).values.ravel())
 
+    def test_pictures_are_cut_out_of_the_image_where_there_are_masks(self):
+        run, image, masks = self.new(), np.arange(300, dtype=np.uint8).reshape(1, 10, 10, 3), np.zeros((1, 3, 10, 10))
+        masks[0, 0, 0:2, 7:10], masks[0, 1, 8:10, 0] = 1, 0.5
+        run.capture(0, {"images": image, "masks": masks}, [{"relation": maps_of(1, 3)[0]}])
+        pictures = relascope.read(run.path).capture(0).arrays["pictures"]
+        self.assertEqual(pictures.shape, (3, 2, 3, 3))
+        np.testing.assert_array_equal(pictures[0], image[0, 0:2, 7:10])
+        np.testing.assert_array_equal(pictures[1, :, 0], image[0, 8:10, 0])
+        self.assertTrue((pictures[1, :, 1:] == 255).all() and (pictures[2] == 255).all())
+        self.assertEqual(json.loads(cli("inspect", run.path, "--step", 0, "--json"))["rows"], 3)
+
     def test_texts_vectors_and_two_sides(self):
         run, (_, attention) = self.new(), maps_of(samples=1)
         run.capture(0, {"tokens": [5, 6, 7, 8, 9], "pieces": ["The", " cät", " sat", ".", "\n"]}, [{"attention": attention}])
@@ -494,6 +505,23 @@ class TestEngine(Package):
         fake.write_text("#!/bin/sh\necho no LibTorch here >&2\nexit 3\n")
         fake.chmod(0o755)
         self.refused(lambda: relascope.Engine(fake).command("info", "x"), "status 3", "no LibTorch here", error=EngineError)
+
+    def test_show_opens_the_window(self):
+        folder = self.own_folder()
+        window = folder / "relascope"
+        window.write_text("#!/bin/sh\necho \"$@\" > shown\n")
+        window.chmod(0o755)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(folder)
+        run = self.new()
+        with mock.patch.dict(os.environ, RELASCOPE=str(folder)):
+            relascope.show(run)
+            self.assertEqual((folder / "shown").read_text().strip(), run.path)
+            relascope.show("a.relaview")
+            self.assertEqual((folder / "shown").read_text().strip(), str(folder / "a.relaview"))
+            window.write_text("#!/bin/sh\necho no display >&2\nexit 1\n")
+            self.refused(relascope.show, "did not open", "no display", error=EngineError)
 
     def test_several_threads_ask(self):
         found = []

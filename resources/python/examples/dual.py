@@ -33,6 +33,7 @@ def main(folder, steps=500):
         ra_kwargs={"n_relations": 4, "symmetric_rels": True})
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
     data, (probe, right) = torch.Generator().manual_seed(1), batch(4, torch.Generator().manual_seed(2))
+    held = batch(256, torch.Generator().manual_seed(3))
     run = relascope.Run(folder, model={"name": "ViDAT", "n_heads_sa": 2, "n_heads_ra": 2}, total_steps=steps)
     relascope.watch(model, run, every=50, inputs=probe, outputs="logits",
                     show={"images": probe, "patch": 8, "labels": right, "classes": ["different", "same"]})
@@ -44,6 +45,10 @@ def main(folder, steps=500):
         loss.backward()
         optimizer.step()
         run.log(step, loss=loss, accuracy=(output.argmax(1) == labels).float().mean(), examples=64 * step)
+        if step % 50 == 0:
+            with torch.no_grad():
+                answers = model(held[0]).argmax(1)
+            run.log(step, split="validation", accuracy=(answers == held[1]).float().mean())
     run.weights(steps, model.state_dict())
     run.done()
 

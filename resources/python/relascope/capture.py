@@ -121,6 +121,26 @@ def _words(given: Any, name: str, samples: int, n: int) -> list[list[str]]:
     return words
 
 
+def _cut_out(images: np.ndarray, masks: np.ndarray) -> dict[str, np.ndarray]:
+    """Pictures of the objects: the image within each mask, white outside, all of the size of the largest. Nothing where
+    no mask has a pixel, or the pictures would take more than 64 MiB."""
+    def extent(along: Any) -> tuple[np.ndarray, int]:
+        """The first place of each object along an axis [S, n, places], and the most places that one takes."""
+        first, last = along.argmax(-1), along.shape[-1] - 1 - along[..., ::-1].argmax(-1)
+        size = int(np.where(along.any(-1), last - first + 1, 0).max())
+        return np.minimum(first, along.shape[-1] - size), size
+    samples, n = masks.shape[:2]
+    (tops, height), (lefts, width) = extent(masks.any(3)), extent(masks.any(2))
+    if height == 0 or samples * n * height * width * images.shape[3] > 64 << 20:
+        return {}
+    pictures = np.full((samples, n, height, width, images.shape[3]), 255, np.uint8)
+    for s, k in np.ndindex(samples, n):
+        part = slice(tops[s, k], tops[s, k] + height), slice(lefts[s, k], lefts[s, k] + width)
+        inside = masks[s, k][part] > 0
+        pictures[s, k][inside] = images[s][part][inside]
+    return {"pictures": pictures}
+
+
 class _Writer:
     """Tensors and metadata of a capture, as they are found out."""
 
@@ -205,6 +225,8 @@ class _Writer:
                 raise RunError("masks", "need images")
             masks = self.of_each("masks", n, height, width)
             self.tensors["masks"] = (masks > 0).astype(np.uint8) * 255
+            if given.pictures is None:
+                self.tensors.update(_cut_out(self.tensors["images"], self.tensors["masks"]))
         self.add_side("patches" if self.grid[0] else "tokens" if given.tokens is not None else "objects",
                       [] if self.grid[0] else labels or [str(k + 1) for k in range(n)])
 

@@ -34,7 +34,7 @@ from .reading import RunError
 from .version import __version__
 
 LEVELS = ("info", "warning", "edit", "checkpoint", "sample", "jump")
-_SAVE_EVERY = 1.0  # seconds between two writings of the progress; points are written at once
+_SAVE_EVERY = 0.5  # seconds between two writings of the progress; points are written at once
 _LAST = 10 ** 15 - 1
 _TAKEN = ("step", "epoch", "examples", "seconds", "split")
 
