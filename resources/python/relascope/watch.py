@@ -164,7 +164,9 @@ def _none_found(model: Any) -> str:
 
 def _seen(given: Any, samples: int, n: int) -> dict[str, Any]:
     """What the first arguments of a model show of themselves: token ids, images or vectors."""
-    values = list(given.values()) if isinstance(given, Mapping) else list(given) if isinstance(given, (tuple, list)) else [given]
+    if isinstance(given, Mapping):  # a mask of padding looks like ids
+        given = [given[name] for name in sorted(given, key=lambda name: name not in ("input_ids", "pixel_values"))]
+    values = list(given) if isinstance(given, (tuple, list)) else [given]
     for each in values:
         if not hasattr(each, "shape") or not len(each.shape) or each.shape[0] != samples:
             continue
