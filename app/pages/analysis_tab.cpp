@@ -15,6 +15,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/command_log.h"
 #include "app/pages/analysis_options.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/data_source.h"
@@ -123,10 +124,16 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
         m_running = false;
         describe();
     });
-    connect(&m_c, &AnalysisController::reported, this,
-            [this](const core::Analysis& of, const Answer& result, bool) {
-                if (of == m_analysis) show(result);
-            });
+    connect(
+        &m_c, &AnalysisController::reported, this,
+        [this](const core::Analysis& of, const Answer& result, bool finished) {
+            if (!(of == m_analysis)) return;
+            show(result);
+            if (finished && m_analysis.onDemand && !m_command.isEmpty())
+                commandLog().add(
+                    m_command,
+                    QStringLiteral("%1 of %2").arg(text(m_analysis.title), m_c.subject()->name));
+        });
     connect(&m_c, &AnalysisController::costKnown, this,
             [this](const core::Analysis& of, const AnalysisCost& cost) {
                 if (!(of == m_analysis)) return;
@@ -427,15 +434,16 @@ void AnalysisTab::prepare(const AnalysisRequest& request) {
     m_caption = caption();
     if (m_analysis.onDemand)
         m_view->setCommand(
-            text("relascope-cli " + m_analysis.name + " " + shellWord(m_c.subject()->path) +
-                 (m_c.subject()->checkpoint.empty()
-                      ? std::string()
-                      : " --checkpoint " + shellWord(m_c.subject()->checkpoint)) +
-                 (m_split && m_split->count() > 0
-                      ? " --split " + shellWord(m_split->currentText().toStdString())
-                      : std::string()) +
-                 (request.pairs.empty() ? std::string() : " --pairs " + shellWord(request.pairs)) +
-                 core::optionsToWords(m_analysis, request.values)));
+            m_command = text(
+                "relascope-cli " + m_analysis.name + " " + shellWord(m_c.subject()->path) +
+                (m_c.subject()->checkpoint.empty()
+                     ? std::string()
+                     : " --checkpoint " + shellWord(m_c.subject()->checkpoint)) +
+                (m_split && m_split->count() > 0
+                     ? " --split " + shellWord(m_split->currentText().toStdString())
+                     : std::string()) +
+                (request.pairs.empty() ? std::string() : " --pairs " + shellWord(request.pairs)) +
+                core::optionsToWords(m_analysis, request.values)));
 }
 
 void AnalysisTab::refuse(const QString& sentence) {
@@ -488,6 +496,8 @@ QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
     if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
+    if (!subject->noModel.isEmpty())
+        return m_analysis.ofCaptures ? QString() : subject->noModel + u'.';
     if (data && !subject->data && !m_analysis.dataOptional)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
     if (reads(AnalysisInput::Sentences) || reads(AnalysisInput::OwnPrompts)) {

@@ -124,6 +124,7 @@ private:
     QString m_refusal;
     QString m_caption;       ///< caption of the last request
     QTimer m_start;          ///< delay, as typed or dragged values change many times a second
+    QString m_command;       ///< what repeats the result on a command line
     bool m_running = false;  ///< the analysis, not only its cost
     bool m_read = false;     ///< the result was or is being computed for this subject
     bool m_valid = false;    ///< the result shown belongs to this subject
