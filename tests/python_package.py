@@ -76,6 +76,8 @@ class TestRun(Package):
         self.assertEqual(points["examples"].tolist(), [8, 16, 24, 32, 40])
         self.assertTrue(np.isnan(read.metrics("validation")["loss"][0]))
         self.assertEqual(read.events()[0]["text"], "a note")
+        stated = json.loads(cli("info", run.path, "--json"))
+        self.assertEqual((stated["state"], stated["step"]), ("running", 5))
         info = read.info
         self.assertEqual((info["state"], info["step"], info["variant"], info["total_steps"]), ("running", 5, "mine", 20))
         self.assertEqual(info["kept"], {"step": 5, "loss": None, "accuracy": 0.5})
@@ -291,6 +293,37 @@ class TestCapture(Package):
         self.assertNotIn("extra", header)
         self.assertEqual(len(header["__metadata__"]), 6)
 
+    def test_weights_of_an_architecture_of_relascope_open(self):
+        quick = relascope.read(self.folder / "quick")
+        run = self.new(model=quick.info["options"]["model"])
+        run.log(10, loss=1.0)
+        run.weights(10, quick.checkpoint(10))
+        run.done()
+        mine, theirs = (json.loads(cli("inspect", path, "--random", 3, *words, "--json"))
+                        for path, words in ((run.path, ["--step", 10]), (self.folder / "quick", [])))
+        self.assertEqual(mine["values"], theirs["values"])
+        self.assertEqual(mine["probabilities"], theirs["probabilities"])
+
+    def test_what_needs_the_model_says_so(self):
+        run, (relation, _) = self.new(model={"name": "mine"}), maps_of()
+        run.log(1, loss=1.0)
+        run.capture(1, layers=[{"relation": relation}])
+        for words in ["eval"], ["heads"], ["lens"]:
+            self.refused(lambda: relascope.analyse(run.path, *words), "recorded by another program", error=EngineError)
+        self.refused(lambda: relascope.edit(run.path, "layer 1 relation 1 zero"), "recorded by another program", error=EngineError)
+
+    def test_the_atlas_reads_attributes(self):
+        run, draw = self.new(), np.random.default_rng(0)
+        kind = draw.integers(0, 3, (100, 5))
+        same = kind[:, :, None] == kind[:, None]
+        relation = np.stack([same + 0.3 * draw.normal(size=same.shape), draw.normal(size=same.shape)], -1)
+        run.log(1, loss=1.0)
+        run.capture(1, {"names": [list("abcde")] * 100, "attributes": {"same kind": same}}, [{"relation": relation}])
+        run.done()
+        said = cli("atlas", run.path)
+        self.assertIn("layer 1 relation 1: same kind", said)
+        self.assertIn("layer 1 relation 2: no label", said)
+
 
 class TestCrashes(Package):
     WRITER = """
@@ -339,7 +372,8 @@ class TestCrashes(Package):
             process.stdout.close()
             left += len(list(path.glob("**/*.tmp-*")))
             steps = self.look(path)
-            self.assertEqual(relascope.read(path).info["state"], "running")  # which nobody holds: interrupted
+            self.assertEqual(relascope.read(path).info["state"], "running")  # which nobody holds
+            self.assertEqual(json.loads(cli("info", path, "--json"))["state"], "interrupted")
             if len(steps) and relascope.read(path).captures():
                 step = relascope.read(path).captures()[-1]
                 cli("inspect", path, "--step", step, "--json")
