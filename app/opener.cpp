@@ -6,7 +6,9 @@
 #include "app/main_window.h"
 #include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/view_files.h"
 #include "hub/hub_cache.h"
+#include "views/view_file.h"
 #include "wire/host.h"
 
 namespace relascope::app {
@@ -136,6 +138,7 @@ Opener::Found Opener::identify(const QString& path) {
     if (file.fileName() == "study.json") return {What::Study, file.path()};
     if (file.isDir() && QFileInfo::exists(path + "/study.json")) return {What::Study, path};
     if (file.isDir() && QFileInfo::exists(path + "/run.json")) return {What::Run, path};
+    if (core::isViewFile(file.fileName().toStdString())) return {What::View, path};
     if (texts.contains(ending)) return {What::Text, path};
     // Files of weights may have any name.
     return {images.contains(ending) ? What::Image : What::Checkpoint, path};
@@ -181,6 +184,9 @@ void Opener::openNext() {
                 return;
             case What::Study:
                 openStudy(found.path);
+                break;
+            case What::View:
+                m_window.views().open(found.path);
                 break;
             case What::Text:
                 takeText(found.path);

@@ -16,6 +16,7 @@
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/run_export.h"
+#include "app/view_files.h"
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "widgets/export/export.h"
@@ -44,6 +45,10 @@ void PageExport::listen(widgets::ViewMenu* menu) {
     connect(menu, &widgets::ViewMenu::saved, messages,
             [messages](const QString& path) { messages->ok(QString("Wrote %1").arg(path)); });
     connect(menu, &widgets::ViewMenu::failed, messages, &Messages::error);
+    connect(menu, &widgets::ViewMenu::viewSaving, &m_window.views(),
+            [this, menu](const View& view, const QString& path, bool withData) {
+                m_window.views().save(menu, view, path, withData);
+            });
 }
 
 void PageExport::popUpMenu() {

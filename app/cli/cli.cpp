@@ -13,6 +13,7 @@
 #include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
 #include "bench/benchmark.h"
 #include "options/field_text.h"
@@ -20,6 +21,7 @@
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "views/view_words.h"
 
 namespace relascope::cli {
 namespace {
@@ -55,9 +57,10 @@ std::vector<Command> commands() {
                                 trainCommand(),   rankCommand(),     studyCommand(),
                                 evalCommand(),    pointsCommand(),   inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
-    for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
-                             exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
-                             sessionCommand(), attachCommand(), fetchCommand(), figureCommand()})
+    for (const auto& more :
+         {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),
+          tokenizeCommand(), generateCommand(), benchCommand(), sessionCommand(), attachCommand(),
+          fetchCommand(), figureCommand(), drawCommand()})
         all.push_back(more);
     return all;
 }
@@ -151,6 +154,9 @@ int runCommandLine(int argc, char** argv) {
         const auto chosen = std::find_if(declared.begin(), declared.end(),
                                          [](const Declared& one) { return one.parser->parsed(); });
         if (chosen->needs == Needs::Threads) beginComputing(threads);
+        if (figureOrigin().command.empty())
+            figureOrigin().command =
+                core::commandLine(withoutOutput(std::vector<std::string>(argv + 1, argv + argc)));
         return written(chosen->run({json, paper}));
     } catch (const Cancelled&) {
         std::cerr << "relascope-cli: interrupted\n";

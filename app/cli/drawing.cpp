@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -74,11 +75,31 @@ void requireDrawing(const std::string& out) {
     if (isPicture(out)) drawingProgram();
 }
 
+wire::FigureOrigin& figureOrigin() {
+    static wire::FigureOrigin origin;
+    return origin;
+}
+
+std::vector<std::string> withoutOutput(std::vector<std::string> words) {
+    const bool study = !words.empty() && words[0] == "study";  // whose --out is the study
+    const std::string file = study ? "--figure" : "--out";
+    std::vector<std::string> kept;
+    for (std::size_t k = 0; k < words.size(); ++k) {
+        const auto& word = words[k];
+        if (word == file || word == "--threads")
+            ++k;  // its value
+        else if (word != "--json" && !word.starts_with(file + "=") &&
+                 !word.starts_with("--threads="))
+            kept.push_back(word);
+    }
+    return kept;
+}
+
 void draw(const std::string& out, const wire::Figure& figure, bool paper) {
     std::string program = drawingProgram(), word = "draw", file = out, style = "--paper";
     std::array<char*, 5> arguments = {program.data(), word.data(), file.data(),
                                       paper ? style.data() : nullptr, nullptr};
-    const auto input = memoryFile(wire::figureBytes(figure)), said = memoryFile({});
+    const auto input = memoryFile(wire::figureBytes(figure, figureOrigin())), said = memoryFile({});
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, input.get(), 0);
@@ -168,6 +189,18 @@ void writeCsv(const std::string& path, const Answer& answer) {
     for (const auto* table : core::furtherTables(answer))
         core::writeTextFile(path.substr(0, path.size() - 3) + table->key + ".csv",
                             core::csvOf(*table));
+}
+
+std::pair<int, int> pictureSize(const std::string& text) {
+    if (text.empty()) return {0, 0};
+    int width = 0, height = 0, end = 0;
+    const bool read = std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &end) == 2 &&
+                      end == static_cast<int>(text.size());
+    if (!read || std::min(width, height) < 16 || std::max(width, height) > 16384)
+        throw OptionError("--size", "'" + text +
+                                        "' is no size such as 1180x760, of 16 to 16384 pixels a "
+                                        "side");
+    return {width, height};
 }
 
 std::string folderName(const std::string& path) {

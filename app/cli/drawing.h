@@ -6,6 +6,7 @@
 #include <iostream>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/cli.h"
@@ -30,6 +31,12 @@ int runSideBySide(const std::vector<std::string>& arguments, int count,
 /// Called before anything is computed: throws Error if `out` is a picture and the program that
 /// draws it is not installed.
 void requireDrawing(const std::string& out);
+/// What the figures of this process say of themselves: the command line without the option for the
+/// file, or what `draw` says of a view.
+wire::FigureOrigin& figureOrigin();
+/// The words of a command line without what says where results go: files, --json, --threads.
+std::vector<std::string> withoutOutput(std::vector<std::string> words);
+
 /// Draws a figure to the file `out`, for a paper with its caption beside it. Throws FileError if a
 /// file cannot be written.
 void draw(const std::string& out, const wire::Figure& figure, bool paper);
@@ -41,6 +48,8 @@ std::string endingOf(const std::string& out, std::initializer_list<const char*> 
 void writeCsv(const std::string& path, const Answer& answer);
 /// The name of the folder or file of a run or checkpoint.
 std::string folderName(const std::string& path);
+/// Width and height of "1180x760". Throws OptionError("--size", ...).
+std::pair<int, int> pictureSize(const std::string& text);
 /// "occurs, step 500, validation" for a caption; `more` may be empty.
 std::string captionOf(const std::string& path, const core::OpenedModel& model,
                       const std::string& more);

@@ -148,11 +148,11 @@ AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent)
 }
 
 bool renderAnalysis(const core::Analysis& analysis, const Answer& result, const QString& caption,
-                    const QString& path, QString* error) {
+                    const QString& path, QString* error, QSize size) {
     const std::unique_ptr<AnalysisFrame> view(makeAnalysisView(analysis));
     view->showResult(result);
     view->setCaption(caption);
-    view->resize(1180, 760);
+    view->resize(size.isEmpty() ? QSize(1180, 760) : size);
     view->ensurePolished();
     return view->menu()->write(path, error);
 }

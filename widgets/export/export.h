@@ -7,6 +7,9 @@
 #include <QStringList>
 #include <functional>
 #include <memory>
+#include <optional>
+
+#include "types/view.h"
 
 class QAction;
 class QColor;
@@ -18,6 +21,26 @@ class QToolButton;
 class QWidget;
 
 namespace relascope::widgets {
+
+/// What pictures say of themselves: in the text of a PNG, the description of an SVG and the
+/// metadata of a PDF.
+struct PictureOrigin {
+    QString command;  ///< the line that draws it; empty: there is none
+    QString view;     ///< the name of the view file that it is of; may be empty
+};
+
+/// During its lifetime pictures are written with this origin.
+class OriginScope {
+public:
+    explicit OriginScope(PictureOrigin origin);
+    ~OriginScope();
+    OriginScope(const OriginScope&) = delete;
+    OriginScope& operator=(const OriginScope&) = delete;
+    static const PictureOrigin& current();
+
+private:
+    PictureOrigin m_before;
+};
 
 /// Writes the widget to `path`, by its suffix as .png (at `dpi`; 96 is the size on the screen),
 /// .svg or .pdf (both as shapes and text). The file is written atomically. For a paper, the
@@ -87,6 +110,15 @@ public:
     /// entry `text`.
     void addPgfplots(std::function<QString()> source,
                      const QString& text = QStringLiteral("pgfplots (LaTeX)..."));
+    /// The view as a command, with what it shows; nullopt where it cannot be said as one at the
+    /// moment. Set: the menu has entries that copy it, and that save it as a file.
+    std::function<std::optional<View>()> describe;
+    /// The view file that was opened or saved last, as long as the view is the same.
+    void setViewFile(const QString& path);
+    /// Its name, for pictures; empty where what is shown is another view by now.
+    QString viewFile() const;
+    /// Asks for a path and emits viewSaving().
+    void saveView(bool withData);
     /// The menu, to which entries can be added above or below the standard ones.
     QMenu* menu() const { return m_menu; }
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.
@@ -105,9 +137,13 @@ public:
 Q_SIGNALS:
     void saved(const QString& path);
     void failed(const QString& sentence);
+    /// The view is to be written to `path`, perhaps with what it shows beside it; setViewFile()
+    /// follows once it is.
+    void viewSaving(const relascope::View& view, const QString& path, bool withData);
 
 private:
     struct Drawing;
+    void addViewEntries();
     /// Calls `use` with the content to draw, in the theme of figures.
     template <class Use>
     bool draw(Use use);
@@ -124,6 +160,7 @@ private:
     std::function<QString()> m_pgfplots;
     QAction* m_beforePgfplots = nullptr;
     int m_dpi = 300;
+    QString m_viewFile, m_viewLine;  ///< of the view that was saved or opened
 };
 
 /// Writes every visible view of a page to a folder, each as .pdf and .png and, if available, .tex

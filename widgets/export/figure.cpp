@@ -406,7 +406,7 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 }
 
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
-                  QString* error, const FigureSubject& subject) {
+                  QString* error, const FigureSubject& subject, FigureParts parts) {
     ViewMaps maps;
     // The caller keeps the result alive for the call; nothing of it is copied.
     maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
@@ -417,7 +417,7 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
     }
     if (QFileInfo(path).suffix().toLower() == QLatin1String("csv"))
         return exportCsv(mapCsv(maps, shown), path, error);
-    Figure figure(maps, shown, FigurePart::Source | FigurePart::Map, subject);
+    Figure figure(maps, shown, parts, subject);
     return exportWidget(figure, path, 300, error);
 }
 
