@@ -6,7 +6,6 @@
 
 #include "app/controllers/controllers.h"
 #include "interventions/edit_words.h"
-#include "widgets/theme/theme.h"
 #include "wire/host.h"
 
 namespace relascope::app {
@@ -26,7 +25,6 @@ std::optional<View> describeWeights(const std::string& command, const std::strin
     View view;
     view.command = command;
     view.subjects.push_back({path, {}, checkpoint, {}, std::move(*words)});
-    view.paper = widgets::figureStyle().paper;
     return view;
 }
 

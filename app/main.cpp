@@ -101,7 +101,7 @@ bool drawOne(const wire::AnalysisFigure& figure, const QString& out, QString* er
     const auto* analysis = core::findAnalysis(figure.analysis);
     if (!analysis) throw Error("there is no analysis '" + figure.analysis + "'");
     return widgets::renderAnalysis(*analysis, figure.result, QString::fromStdString(figure.caption),
-                                   out, error, {figure.width, figure.height});
+                                   out, error);
 }
 
 /// Runs `relascope draw FILE`: draws the result of a command, read from standard input
@@ -132,8 +132,8 @@ int drawFigure(int argc, char** argv) {
         if (!frame) throw Error("standard input holds no figure");
         const auto figure = wire::figureFromFrame(*frame);
         const auto origin = wire::originOf(*frame);
-        const widgets::OriginScope named(
-            {QString::fromStdString(origin.command), QString::fromStdString(origin.view)});
+        const widgets::OriginScope named({QString::fromStdString(origin.command),
+                                          QString::fromStdString(origin.view), origin.dpi});
         const QString out = QString::fromLocal8Bit(argv[2]);
         if (std::visit([&](const auto& one) { return drawOne(one, out, &problem); }, figure))
             return 0;

@@ -390,8 +390,10 @@ void ViewFiles::finish(widgets::RelationInspector& inspector) {
     const auto path = m_wanted->path;
     if (isOfInspector(view)) inspector.chooseView(widgets::inspectorViewOf(view));
     if (view.command == "inspect") {
+        widgets::paperAction()->setChecked(view.paper);
         for (auto* menu : inspector.findChildren<widgets::ViewMenu*>()) {
-            const auto now = menu->describe ? menu->describe() : std::nullopt;
+            if (view.dpi > 0) menu->setDpi(view.dpi);
+            const auto now = menu->described();
             if (now && core::commandOf(*now) == core::commandOf(view)) menu->setViewFile(path);
         }
         return done();

@@ -40,7 +40,7 @@ using core::AnalysisInput;
 using Json = nlohmann::ordered_json;
 
 struct AnalysisArguments : SampleArguments {
-    std::string path, checkpoint, out, device = "auto", size;
+    std::string path, checkpoint, out, device = "auto";
     std::string data;            ///< a file to measure on
     std::string pairs, fields;   ///< minimal pairs, and the names of their fields
     std::string clean, corrupt;  ///< the two inputs of a pair
@@ -356,8 +356,7 @@ void write(const core::Analysis& analysis, const Answer& result, const AnalysedI
             caption = folderName(a.path) + ", " + input.caption;
             if (edits.anyEnabled()) caption += ", edited: " + core::wordsOf(edits);
         }
-        const auto [width, height] = pictureSize(a.size);
-        draw(a.out, wire::AnalysisFigure{analysis.name, result, caption, width, height}, paper);
+        draw(a.out, wire::AnalysisFigure{analysis.name, result, caption}, paper);
     } else if (a.out.ends_with(".tex")) {
         core::writeTextFile(a.out, analysis.latex(result));
     } else if (a.out.ends_with(".json")) {
@@ -375,7 +374,6 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
         : analysis.latex ? endingOf(a.out, {".csv", ".tex", ".json"})
                          : endingOf(a.out, {".csv", ".json"});
     requireDrawing(a.out);
-    pictureSize(a.size);
     withOptionNames(analysis, [&] { core::checkOptions(analysis.fields, values); });
     core::OpenedModel model(a.path, a.checkpoint, a.device, stop);
     if (!model.warning().empty())
@@ -474,7 +472,6 @@ Command analysisCommand(const core::Analysis& analysis) {
                                           ".png, .svg or .pdf"
                        : analysis.latex ? ".csv, .tex, .json, .png, .svg or .pdf"
                                         : ".csv, .json, .png, .svg or .pdf");
-        app.add_option("--size", arguments->size, "of a picture: the size of the view, 1180x760");
         app.add_option("--device", arguments->device, "auto, cpu, cuda:0");
         app.add_option("--edit", arguments->edits, kEditHelp)->take_all();
         return [&analysis, arguments, given](const Call& call) {

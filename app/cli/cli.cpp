@@ -131,10 +131,13 @@ int runCommandLine(int argc, char** argv) {
     for (const auto& command : commands()) {
         auto* parser = app.add_subcommand(command.name, command.help);
         if (command.json) parser->add_flag("--json", json, "print one JSON object on stdout");
-        if (command.paper)
+        if (command.paper) {
             parser->add_flag(
                 "--paper", paper,
                 "pictures for a paper: the panel alone, the caption as .txt beside it");
+            parser->add_option("--dpi", figureOrigin().dpi, "of a .png; 96 is the screen's")
+                ->check(CLI::Range(24, 600));
+        }
         declared.push_back({parser, command.needs, command.declare(*parser)});
         if (command.needs == Needs::Threads)
             parser->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));

@@ -54,7 +54,10 @@ int drawView(const DrawArguments& a, const Call&) {
     if (view.command == "study" && !isPicture(a.out))
         throw OptionError("--out", "'" + a.out + "' must end in .png, .svg or .pdf for a study");
     // What the picture says of itself is what the view was saved of, wherever that lies now.
-    figureOrigin() = {core::commandOf(view), std::filesystem::path(a.file).filename().string()};
+    auto& origin = figureOrigin();
+    origin.command = core::commandOf(view);
+    origin.view = std::filesystem::path(a.file).filename().string();
+    if (view.dpi > 0) origin.dpi = view.dpi;
     if (!view.data.empty() && !a.compute) return drawBeside(view, a), 0;
     if (!a.path.empty()) view.subjects[0].path = a.path, view.subjects[0].hub.clear();
     core::findSubjects(view, a.anyWeights);

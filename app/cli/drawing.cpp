@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -189,18 +188,6 @@ void writeCsv(const std::string& path, const Answer& answer) {
     for (const auto* table : core::furtherTables(answer))
         core::writeTextFile(path.substr(0, path.size() - 3) + table->key + ".csv",
                             core::csvOf(*table));
-}
-
-std::pair<int, int> pictureSize(const std::string& text) {
-    if (text.empty()) return {0, 0};
-    int width = 0, height = 0, end = 0;
-    const bool read = std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &end) == 2 &&
-                      end == static_cast<int>(text.size());
-    if (!read || std::min(width, height) < 16 || std::max(width, height) > 16384)
-        throw OptionError("--size", "'" + text +
-                                        "' is no size such as 1180x760, of 16 to 16384 pixels a "
-                                        "side");
-    return {width, height};
 }
 
 std::string folderName(const std::string& path) {

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/cli/cli.h"
@@ -48,8 +47,6 @@ std::string endingOf(const std::string& out, std::initializer_list<const char*> 
 void writeCsv(const std::string& path, const Answer& answer);
 /// The name of the folder or file of a run or checkpoint.
 std::string folderName(const std::string& path);
-/// Width and height of "1180x760". Throws OptionError("--size", ...).
-std::pair<int, int> pictureSize(const std::string& text);
 /// "occurs, step 500, validation" for a caption; `more` may be empty.
 std::string captionOf(const std::string& path, const core::OpenedModel& model,
                       const std::string& more);

@@ -325,7 +325,7 @@ void declareLook(CLI::App& command, const Field<MapLook>& field, MapLook& look) 
         field.set(look, core::parseFieldValue(name, field.spec, text));
     };
     auto* option = command.add_option_function<std::string>(name, take, spec.help);
-    if (!spec.choices.empty()) option->type_name(joined(spec.choices, "|"));
+    option->type_name(spec.choices.empty() ? "INT" : joined(spec.choices, "|"));
 }
 
 void inspectOptions(CLI::App& command, InspectArguments& a) {

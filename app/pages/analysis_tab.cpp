@@ -474,8 +474,6 @@ void AnalysisTab::show(const Answer& result) {
 std::optional<View> AnalysisTab::described() const {
     if (!m_shownView || m_view->isEmpty()) return std::nullopt;
     auto view = *m_shownView;
-    view.width = m_view->width(), view.height = m_view->height();
-    view.paper = widgets::figureStyle().paper;
     view.shown = std::make_shared<const Answer>(m_view->shown());
     view.caption = (m_analysis.onDemand ? m_caption : caption()).toStdString();
     return view;
@@ -501,6 +499,8 @@ void AnalysisTab::openView(const View& view, const QString& file) {
     if (m_example && corrupt.startsWith(sample))
         m_example->setValue(corrupt.mid(sample.size()).toInt());
     m_viewFile = file;
+    widgets::paperAction()->setChecked(view.paper);
+    if (view.dpi > 0) m_view->menu()->setDpi(view.dpi);
     run();
 }
 

@@ -53,7 +53,7 @@ struct View {
     std::string command;                ///< "inspect", "lens"
     std::vector<ViewSubject> subjects;  ///< one; of an analysis of two models, two
     std::vector<ViewOption> options;    ///< in the order of the command
-    int width = 0, height = 0;          ///< in pixels, of pictures that have no size of their own
+    int dpi = 0;                        ///< of a PNG, 96 as on the screen; 0: the usual 300
     bool paper = false;                 ///< for a paper
     std::string version;                ///< of the program that saved it
     /// SHA-256 of the files that options name, by option.

@@ -32,7 +32,7 @@ constexpr std::uint64_t kMostViewData = std::uint64_t{600} << 20;
 constexpr std::size_t kMostListed = 10'000;   // of one list
 constexpr std::size_t kMostText = 100'000;    // bytes of one text
 constexpr std::int64_t kMostIndex = 1 << 30;  // of tokens, samples and objects
-constexpr int kLeastSide = 16, kMostSide = 16384;
+constexpr int kLeastDpi = 24, kMostDpi = 600;
 
 // What the commands take
 // -------------------------------------------------------------------------------------------------
@@ -306,12 +306,6 @@ ViewSubject subjectFrom(const ViewJson& json, const std::string& key, const std:
     return subject;
 }
 
-int sideFrom(const ViewJson& json) {
-    const bool fits = json.is_number_integer() && json.is_number_unsigned() &&
-                      json.get<std::uint64_t>() <= kMostSide;
-    return fits ? json.get<int>() : -1;
-}
-
 View viewFrom(const ViewJson& json, const std::string& folder) {
     if (json.is_object() && json.contains("format") && json["format"] != kViewFormat)
         throw OptionError("format", json["format"].dump().substr(0, 80) +
@@ -319,7 +313,7 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
                                         "version of Relascope");
     const Members members(
         json, "",
-        {"format", "version", "command", "subjects", "options", "files", "size", "paper", "data"});
+        {"format", "version", "command", "subjects", "options", "files", "dpi", "paper", "data"});
     if (!members.find("format")) throw OptionError("format", "is missing: this is no view file");
     View view;
     view.version = members.text("version");
@@ -351,13 +345,12 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
             view.files[name] = value.get<std::string>();
         }
     }
-    if (const auto* size = members.find("size")) {
-        if (!size->is_array() || size->size() != 2)
-            throw OptionError("size", "is no list of width and height");
-        view.width = sideFrom((*size)[0]), view.height = sideFrom((*size)[1]);
-        if (view.width <= 0 || view.height <= 0)
-            throw OptionError(
-                "size", size->dump().substr(0, 80) + " is no size of 16 to 16384 pixels a side");
+    if (const auto* dpi = members.find("dpi")) {
+        const bool fits = dpi->is_number_unsigned() && dpi->get<std::uint64_t>() >= kLeastDpi &&
+                          dpi->get<std::uint64_t>() <= kMostDpi;
+        if (!fits)
+            throw OptionError("dpi", dpi->dump().substr(0, 80) + " is no resolution of 24 to 600");
+        view.dpi = dpi->get<int>();
     }
     if (const auto* paper = members.find("paper")) {
         if (!paper->is_boolean()) throw OptionError("paper", "is not true or false");
@@ -395,11 +388,8 @@ void checkView(const View& view) {
         if (!names.contains(name)) throw OptionError("files." + name, "is of no option");
         checkChecksum("files." + name, checksum);
     }
-    const bool sized = view.width != 0 || view.height != 0;
-    if (sized && (std::min(view.width, view.height) < kLeastSide ||
-                  std::max(view.width, view.height) > kMostSide))
-        throw OptionError("size", std::to_string(view.width) + "x" + std::to_string(view.height) +
-                                      " is no size of 16 to 16384 pixels a side");
+    if (view.dpi != 0 && (view.dpi < kLeastDpi || view.dpi > kMostDpi))
+        throw OptionError("dpi", std::to_string(view.dpi) + " is no resolution of 24 to 600");
     if (!view.data.empty()) {
         checkName("data.file", view.data);
         if (view.data.find('/') != std::string::npos || view.data == "." || view.data == "..")
@@ -431,7 +421,7 @@ ViewJson viewToJson(const View& view, const std::string& folder) {
         json["options"][option.name] = fieldValueToJson(value);
     }
     if (!view.files.empty()) json["files"] = view.files;
-    if (view.width > 0) json["size"] = {view.width, view.height};
+    if (view.dpi > 0) json["dpi"] = view.dpi;
     if (view.paper) json["paper"] = true;
     if (!view.data.empty()) json["data"] = {{"file", view.data}, {"checksum", view.dataChecksum}};
     return json;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 #include "files/home_folder.h"
@@ -105,10 +106,45 @@ std::string pythonValue(const FieldValue& value) {
     return fieldValueText(value);
 }
 
-std::string pythonPlace(const ViewSubject& subject) {
-    bool home = false;
-    const auto rest = withoutHome(placeWord(subject), home);
-    return pythonText(home ? "~/" + rest : rest);
+/// The named options of a view, each behind a comma.
+std::string pythonOptions(const View& view, bool inputAlone) {
+    static const std::set<std::string> input = {
+        "sample", "split", "image", "text", "tokenizer", "tokens", "target", "reference", "random"};
+    std::string line;
+    for (const auto& option : view.options)
+        if (!inputAlone || input.contains(option.name))
+            line += ", " + option.name + "=" + pythonValue(option.value);
+    return line;
+}
+
+/// The map that a view of the inspector shows. Python counts layers and maps from 0.
+std::string pythonMap(const View& view) {
+    const auto& subject = view.subjects.at(0);
+    const auto number = [&](const char* name) {
+        const auto* value = view.option(name);
+        const auto* given = value ? std::get_if<std::int64_t>(value) : nullptr;
+        return std::to_string((given ? *given : 1) - 1);
+    };
+    const auto text = [&](const char* name) {
+        const auto* value = view.option(name);
+        const auto* given = value ? std::get_if<std::string>(value) : nullptr;
+        return given ? *given : std::string();
+    };
+    // A product is made of its relation.
+    const auto kind = text("kind").empty() || text("kind") == "attention-x-relation"
+                          ? std::string("relation")
+                          : text("kind");
+    const auto which =
+        "(" + pythonText(kind) + ", " + number("layer") + ", " + number("index") + ")";
+    auto options = pythonOptions(view, true);
+    if (!subject.checkpoint.empty()) options += ", step=" + subject.checkpoint;
+    const auto place = pythonText(placeWord(subject)),
+               edits = pythonList(subject.edits, pythonText);
+    const auto shown = text("show");
+    if (shown == "difference" && !subject.edits.empty())
+        return "relascope.edit(" + place + ", " + edits + options + ").difference" + which;
+    if (!subject.edits.empty() && shown != "before") options += ", edit=" + edits;
+    return "relascope.maps(" + place + options + ").find" + which;
 }
 
 }  // namespace
@@ -131,8 +167,7 @@ std::vector<std::string> wordsOf(const View& view) {
         for (const auto& edit : subject.edits) addWords(words, of + "edit", edit);
     }
     for (const auto& option : view.options) addWords(words, option);
-    if (view.width > 0 && view.height > 0)
-        addWords(words, "--size", std::to_string(view.width) + "x" + std::to_string(view.height));
+    if (view.dpi > 0) addWords(words, "--dpi", std::to_string(view.dpi));
     if (view.paper) words.push_back("--paper");
     return words;
 }
@@ -150,23 +185,20 @@ std::string commandOf(const View& view, const std::string& out) {
 }
 
 std::string pythonOf(const View& view) {
-    const bool inspects = view.command == kInspect;
-    std::string line = inspects ? "relascope.map(" : "relascope.analyse(";
-    if (!view.subjects.empty()) line += pythonPlace(view.subjects[0]);
-    if (!inspects) line += ", " + pythonText(view.command);
+    if (view.command == kStudy || view.subjects.empty()) return {};
+    if (view.command == kInspect) return "relascope.map(" + pythonMap(view) + ")";
+    std::string line = "relascope.analyse(" + pythonText(placeWord(view.subjects[0])) + ", " +
+                       pythonText(view.command);
+    if (view.subjects.size() > 1) line += ", " + pythonText(placeWord(view.subjects[1]));
     for (std::size_t k = 0; k < view.subjects.size(); ++k) {
         const auto& subject = view.subjects[k];
         const std::string of = k == 0 ? "" : "other_";
-        if (k > 0) line += ", other=" + pythonPlace(subject);
         if (!subject.checkpoint.empty())
-            line += ", " + (inspects ? "step" : of + "checkpoint") + "=" +
-                    (inspects ? subject.checkpoint : pythonText(subject.checkpoint));
+            line += ", " + of + "checkpoint=" + pythonText(subject.checkpoint);
         if (!subject.edits.empty())
             line += ", " + of + "edit=" + pythonList(subject.edits, pythonText);
     }
-    for (const auto& option : view.options)
-        line += ", " + option.name + "=" + pythonValue(option.value);
-    return line + ")";
+    return line + pythonOptions(view, false) + ")";
 }
 
 }  // namespace relascope::core

@@ -20,7 +20,9 @@ std::string commandLine(const std::vector<std::string>& words);
 /// "relascope-cli inspect ~/runs/quick --layer 2"; with `out` also the file that is drawn.
 std::string commandOf(const View& view, const std::string& out = {});
 
-/// The line that gives the same in Python: relascope.analyse("~/runs/quick", "lens", sample=3).
+/// The line that gives the same numbers in Python, empty where there is none:
+/// relascope.analyse("/runs/quick", "lens", sample=3), and of a map
+/// relascope.map(relascope.maps("/runs/quick", sample=3).find("relation", 1, 0)).
 std::string pythonOf(const View& view);
 
 /// Adds an option to a view.

@@ -58,9 +58,7 @@ Json messageOf(const AnalysisFigure& figure, Bytes& blob) {
     return {{"figure", "analysis"},
             {"analysis", figure.analysis},
             {"result", answerToJson(figure.result, blob)},
-            {"caption", figure.caption},
-            {"width", figure.width},
-            {"height", figure.height}};
+            {"caption", figure.caption}};
 }
 
 }  // namespace
@@ -76,12 +74,16 @@ Bytes figureBytes(const Figure& figure, const FigureOrigin& origin) {
     Json message = std::visit([&](const auto& one) { return messageOf(one, blob); }, figure);
     message["command"] = origin.command;
     message["view"] = origin.view;
+    message["dpi"] = origin.dpi;
     return frameBytes(message, blob);
 }
 
 FigureOrigin originOf(const Frame& frame) {
-    return {valueOf<std::string>(frame.message, "command"),
-            valueOf<std::string>(frame.message, "view")};
+    FigureOrigin origin{valueOf<std::string>(frame.message, "command"),
+                        valueOf<std::string>(frame.message, "view"),
+                        valueOf<int>(frame.message, "dpi")};
+    if (origin.dpi < 24 || origin.dpi > 2400) throw FrameError("a figure has no valid dpi");
+    return origin;
 }
 
 namespace {
@@ -94,12 +96,6 @@ MapLook checkedLook(MapLook look) {
         throw FrameError(std::string("a figure has no valid look: ") + error.what());
     }
     return look;
-}
-
-int sideOf(const Json& message, const char* key) {
-    const int side = valueOf<int>(message, key);
-    if (side < 0 || side > 16384) throw FrameError(std::string("a figure has no valid ") + key);
-    return side;
 }
 
 }  // namespace
@@ -136,8 +132,7 @@ Figure figureFromFrame(const Frame& frame) {
     if (what == "analysis") {
         const auto name = valueOf<std::string>(m, "analysis");
         return AnalysisFigure{name, answerFromJson(valueOf<Json>(m, "result"), frame.blob),
-                              valueOf<std::string>(m, "caption"), sideOf(m, "width"),
-                              sideOf(m, "height")};
+                              valueOf<std::string>(m, "caption")};
     }
     throw FrameError("there is no figure '" + what + "'");
 }
@@ -145,7 +140,7 @@ Figure figureFromFrame(const Frame& frame) {
 Figure figureOf(const View& view) {
     if (const auto* answer = std::get_if<std::shared_ptr<const Answer>>(&view.shown);
         answer && *answer)
-        return AnalysisFigure{view.command, **answer, view.caption, view.width, view.height};
+        return AnalysisFigure{view.command, **answer, view.caption};
     const auto* result = std::get_if<std::shared_ptr<const ProbeResult>>(&view.shown);
     if (!result || !*result) throw Error("the view shows nothing that could be kept beside it");
     const auto number = [&](const char* name, std::int64_t otherwise) {

@@ -65,7 +65,6 @@ struct AnalysisFigure {
     std::string analysis;
     Answer result;
     std::string caption;
-    int width = 0, height = 0;  ///< of the view in pixels; 0: the usual size
 };
 
 using Figure = std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure>;
@@ -74,6 +73,7 @@ using Figure = std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, 
 struct FigureOrigin {
     std::string command;  ///< the line that draws it
     std::string view;     ///< the name of the view file that it was drawn from; may be empty
+    int dpi = 300;        ///< of a PNG
 };
 
 /// A figure as a frame. Throws FrameError for a result that is larger than a frame.

@@ -110,9 +110,9 @@ TEST_F(ViewsCli, TenKindsOfViewsAreTheirCommands) {
                                  {"index", std::int64_t{1}},
                                  {"source", std::int64_t{1}},
                                  {"to", std::int64_t{2}}}));
-    auto sized = viewOf("ablate", {{"split", std::string("validation")}});
-    sized.width = 900, sized.height = 500;
-    expectDrawn(sized);
+    auto fine = viewOf("ablate", {{"split", std::string("validation")}});
+    fine.dpi = 96, fine.paper = true;
+    expectDrawn(fine);
     expectDrawn(viewOf("patch", {{"clean", std::string("sample:0")},
                                  {"corrupt", std::string("sample:1")},
                                  {"split", std::string("validation")}}));
@@ -168,7 +168,7 @@ TEST_F(ViewsCli, RefusesInASentence) {
     expectRefused("draw " + run() + " --out " + out("x.svg"), 2, "must end in .relaview");
     expectRefused("draw " + file() + " --out " + out("x.gif"), 2, "must end in");
     expectRefused("inspect " + run() + " --to 999 --out " + out("x.svg"), 2, "--to: 999");
-    expectRefused("lens " + run() + " --size 9x9 --out " + out("x.svg"), 2, "--size: '9x9'");
+    expectRefused("lens " + run() + " --dpi 9 --out " + out("x.svg"), 2, "--dpi");
 }
 
 }  // namespace

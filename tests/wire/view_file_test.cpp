@@ -53,7 +53,7 @@ View lensView() {
     view.command = "lens";
     view.subjects = {{"/models/gpt2", "openai/gpt2@abc", "", "sha256:" + std::string(64, 'a'), {}}};
     view.options = {{"text", std::string("it's a \"test\"\nof $HOME")}};
-    view.width = 1180, view.height = 760;
+    view.dpi = 150;
     return view;
 }
 
@@ -89,8 +89,7 @@ TEST(ViewFile, RoundTrip) {
         EXPECT_EQ(again.subjects, view.subjects);
         EXPECT_EQ(again.options, view.options);
         EXPECT_EQ(again.paper, view.paper);
-        EXPECT_EQ(again.width, view.width);
-        EXPECT_EQ(again.height, view.height);
+        EXPECT_EQ(again.dpi, view.dpi);
         EXPECT_EQ(core::viewToJson(again, "/views"), core::viewToJson(view, "/views"));
     }
     EXPECT_LT(core::viewToJson(mapView(), "/views").dump(2).size(), 2000U);
@@ -115,11 +114,16 @@ TEST(ViewFile, RefusesWhatIsHostile) {
     expectRefusal(map, path("a\nb"), "control characters");
     expectRefusal(map, path(std::string("a\0b", 3)), "byte 0");
     expectRefusal(map, path(""), "subjects[0].path: is missing");
-    const auto size = [](const Json& to) { return [to](Json& json) { json["size"] = to; }; };
-    for (const Json& sides :
-         {Json({20000, 20000}), Json({1e300, 100}), Json({-5, 100}), Json({100}), Json({0, 0}),
-          Json({8, 100}), Json("100x100"), Json({18446744073709551615U, 1})})
-        expectRefusal(map, size(sides), "size: ");
+    for (const Json& dpi : {Json(0), Json(1000000), Json(1e300), Json(-96), Json("96"), Json({96}),
+                            Json(18446744073709551615U), Json()})
+        expectRefusal(
+            map, [dpi](Json& json) { json["dpi"] = dpi; }, "dpi: ");
+    expectRefusal(
+        map,
+        [](Json& json) {
+            json["size"] = {20000, 20000};
+        },
+        "size: is not known");
     const auto option = [](const std::string& name, const Json& to) {
         return [name, to](Json& json) { json["options"][name] = to; };
     };
@@ -256,10 +260,20 @@ TEST(ViewFile, PythonLine) {
     EXPECT_EQ(core::pythonOf(scan),
               R"(relascope.analyse("/runs/x", "scan", checkpoint="best", )"
               R"(edit=["layer 1 symbols zero"], split="a \"b\"\n", seconds=20))");
-    EXPECT_TRUE(core::pythonOf(mapView()).starts_with(
-        R"(relascope.map("/data/runs/quick", step=96, edit=["layer 2 relation 3 zero"], )"
-        R"(sample=12, )"))
-        << core::pythonOf(mapView());
+    auto map = mapView();
+    EXPECT_EQ(core::pythonOf(map),
+              R"(relascope.map(relascope.maps("/data/runs/quick", sample=12, split="validation", )"
+              R"(step=96, edit=["layer 2 relation 3 zero"]).find("relation", 1, 2)))");
+    core::addOption(map, "show", std::string("difference"));
+    EXPECT_EQ(core::pythonOf(map),
+              R"(relascope.map(relascope.edit("/data/runs/quick", ["layer 2 relation 3 zero"], )"
+              R"(sample=12, split="validation", step=96).difference("relation", 1, 2)))");
+    auto duel = scan;
+    duel.command = "duel";
+    duel.subjects = {{"/runs/a", "", "", "", {}}, {"/runs/b", "", "12", "", {}}};
+    duel.options.clear();
+    EXPECT_EQ(core::pythonOf(duel),
+              R"(relascope.analyse("/runs/a", "duel", "/runs/b", other_checkpoint="12"))");
 }
 
 TEST(ViewFile, WeightsAndDataAreIdentified) {

@@ -148,11 +148,11 @@ AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent)
 }
 
 bool renderAnalysis(const core::Analysis& analysis, const Answer& result, const QString& caption,
-                    const QString& path, QString* error, QSize size) {
+                    const QString& path, QString* error) {
     const std::unique_ptr<AnalysisFrame> view(makeAnalysisView(analysis));
     view->showResult(result);
     view->setCaption(caption);
-    view->resize(size.isEmpty() ? QSize(1180, 760) : size);
+    view->resize(1180, 760);
     view->ensurePolished();
     return view->menu()->write(path, error);
 }
@@ -215,10 +215,17 @@ void AnalysisFrame::saveReport() {
     if (path.isEmpty()) return;
     const QFileInfo place(path);
     QString error;
+    const QString viewFile = m_menu->viewFile(), meta = QStringLiteral("<meta name=\"command\"");
     for (const auto& file : m_report(shown(), place.completeBaseName().toStdString(),
                                      m_caption.toStdString(), m_command.toStdString()))
-        if (!exportCsv(QString::fromStdString(file.content),
-                       place.dir().filePath(QString::fromStdString(file.name)), &error)) {
+        if (!exportCsv(
+                viewFile.isEmpty()
+                    ? QString::fromStdString(file.content)
+                    : QString::fromStdString(file.content)
+                          .replace(meta, QStringLiteral("<meta name=\"view\" content=\"%1\">")
+                                                 .arg(viewFile.toHtmlEscaped()) +
+                                             meta),
+                place.dir().filePath(QString::fromStdString(file.name)), &error)) {
             Q_EMIT m_menu->failed(error);
             return;
         }

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <QSize>
 #include <QString>
 #include <QStringList>
 #include <QWidget>
@@ -73,7 +72,7 @@ AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent 
 /// false with a message in `error` on failure. Needs a QApplication (on the offscreen platform,
 /// too).
 bool renderAnalysis(const core::Analysis& analysis, const Answer& result, const QString& caption,
-                    const QString& path, QString* error, QSize size = {});
+                    const QString& path, QString* error);
 
 /// What a view shows beside its result.
 struct AnalysisPlace {

@@ -68,7 +68,7 @@ PictureOrigin& currentOrigin() {
 std::vector<std::pair<QString, QString>> originTexts() {
     std::vector<std::pair<QString, QString>> texts = {
         {QStringLiteral("Software"), QStringLiteral("Relascope")}};
-    const auto& [command, view] = currentOrigin();
+    const auto& [command, view, dpi] = currentOrigin();
     if (!command.isEmpty()) texts.emplace_back(QStringLiteral("Command"), command);
     if (!view.isEmpty()) texts.emplace_back(QStringLiteral("View"), view);
     return texts;
@@ -81,7 +81,7 @@ bool savePng(QImage image, QIODevice& file) {
 
 /// The origin as XMP (ISO 16684-1), which a PDF holds as it is.
 QByteArray originXmp(const QString& title) {
-    const auto& [command, view] = currentOrigin();
+    const auto& [command, view, dpi] = currentOrigin();
     const auto element = [](const char* name, const QString& text) {
         const QString tag = QLatin1String(name);
         return text.isEmpty() ? QString()
@@ -264,6 +264,7 @@ QString csvField(QString text) {
 }
 
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error) {
+    if (dpi == 0) dpi = OriginScope::current().dpi;
     const QString ending = QFileInfo(path).suffix().toLower();
     if (ending != QLatin1String("png") && ending != QLatin1String("svg") &&
         ending != QLatin1String("pdf")) {
@@ -306,6 +307,7 @@ bool exportCaption(const QString& picture, const QString& title, const QString& 
 
 bool exportPainting(const Paint& paint, const QSize& size, const QString& title,
                     const QColor& ground, const QString& path, QString* error, int dpi) {
+    if (dpi == 0) dpi = OriginScope::current().dpi;
     QSaveFile file(path);
     const QRect box(QPoint(0, 0), size);
     const QString ending = QFileInfo(path).suffix().toLower();
@@ -390,7 +392,7 @@ void ViewMenu::addViewEntries() {
         entries << action;
     };
     const auto copyText = [this](std::string (*words)(const View&)) {
-        if (const auto view = describe())
+        if (const auto view = described())
             QApplication::clipboard()->setText(QString::fromStdString(words(*view)));
     };
     add(QStringLiteral("Copy as command"),
@@ -407,13 +409,22 @@ void ViewMenu::addViewEntries() {
         QStringLiteral("With what it shows beside it, so that it opens without the weights"),
         [this] { saveView(true); });
     connect(m_menu, &QMenu::aboutToShow, this, [this, entries] {
-        const bool sayable = describe && describe().has_value();
-        for (QAction* action : entries) action->setVisible(sayable);
+        const auto view = described();
+        for (QAction* action : entries) action->setVisible(view.has_value());
+        entries[1]->setVisible(view && !core::pythonOf(*view).empty());
     });
 }
 
+std::optional<View> ViewMenu::described() const {
+    auto view = describe ? describe() : std::nullopt;
+    if (!view) return view;
+    view->paper = figureStyle().paper;
+    if (m_dpi != PictureOrigin().dpi) view->dpi = m_dpi;
+    return view;
+}
+
 void ViewMenu::saveView(bool withData) {
-    const auto view = describe ? describe() : std::nullopt;
+    const auto view = described();
     if (!view) return;
     QString path =
         askPath(QStringLiteral("Save the view"), fileName() + QStringLiteral(".relaview"),
@@ -424,14 +435,14 @@ void ViewMenu::saveView(bool withData) {
 }
 
 void ViewMenu::setViewFile(const QString& path) {
-    const auto view = describe ? describe() : std::nullopt;
+    const auto view = described();
     m_viewFile = view ? QFileInfo(path).fileName() : QString();
     m_viewLine = view ? QString::fromStdString(core::commandOf(*view)) : QString();
 }
 
 QString ViewMenu::viewFile() const {
-    if (m_viewFile.isEmpty() || !describe) return {};
-    const auto view = describe();
+    if (m_viewFile.isEmpty()) return {};
+    const auto view = described();
     const bool same = view && QString::fromStdString(core::commandOf(*view)) == m_viewLine;
     return same ? m_viewFile : QString();
 }
@@ -536,7 +547,7 @@ bool ViewMenu::write(const QString& path, QString* error) {
     }
     if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
     PictureOrigin origin = OriginScope::current();  // of a command, which has no menu
-    if (const auto view = describe ? describe() : std::nullopt)
+    if (const auto view = described())
         origin = {QString::fromStdString(core::commandOf(*view)), viewFile()};
     const OriginScope scope(origin);
     if (ending == QLatin1String("tex")) {

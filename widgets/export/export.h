@@ -27,6 +27,7 @@ namespace relascope::widgets {
 struct PictureOrigin {
     QString command;  ///< the line that draws it; empty: there is none
     QString view;     ///< the name of the view file that it is of; may be empty
+    int dpi = 300;    ///< of a PNG for which no other is given
 };
 
 /// During its lifetime pictures are written with this origin.
@@ -42,16 +43,17 @@ private:
     PictureOrigin m_before;
 };
 
-/// Writes the widget to `path`, by its suffix as .png (at `dpi`; 96 is the size on the screen),
+/// Writes the widget to `path`, by its suffix as .png (at `dpi`; 96 is the size on the screen, 0
+/// stands for that of the OriginScope),
 /// .svg or .pdf (both as shapes and text). The file is written atomically. For a paper, the
 /// accessible name and description of the widget become the caption file. Returns false with a
 /// message in `error` on failure.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
 /// Writes what `paint` draws, which gets a painter in pixels of `size`, as exportWidget() does.
-/// `dpi` applies to .png.
+/// `dpi` applies to .png; 0: that of the OriginScope.
 bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size,
                     const QString& title, const QColor& ground, const QString& path, QString* error,
-                    int dpi = 300);
+                    int dpi = 0);
 /// For a paper (FigureScope::paper()), writes the caption of a picture beside it; else it does
 /// nothing. `text` may be empty.
 bool exportCaption(const QString& picture, const QString& title, const QString& text,
@@ -113,6 +115,8 @@ public:
     /// The view as a command, with what it shows; nullopt where it cannot be said as one at the
     /// moment. Set: the menu has entries that copy it, and that save it as a file.
     std::function<std::optional<View>()> describe;
+    /// That, with what the menu says of pictures.
+    std::optional<View> described() const;
     /// The view file that was opened or saved last, as long as the view is the same.
     void setViewFile(const QString& path);
     /// Its name, for pictures; empty where what is shown is another view by now.
@@ -159,7 +163,7 @@ private:
     std::function<QString()> m_csv;
     std::function<QString()> m_pgfplots;
     QAction* m_beforePgfplots = nullptr;
-    int m_dpi = 300;
+    int m_dpi = OriginScope::current().dpi;
     QString m_viewFile, m_viewLine;  ///< of the view that was saved or opened
 };
 

@@ -418,7 +418,7 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
     if (QFileInfo(path).suffix().toLower() == QLatin1String("csv"))
         return exportCsv(mapCsv(maps, shown), path, error);
     Figure figure(maps, shown, parts, subject);
-    return exportWidget(figure, path, 300, error);
+    return exportWidget(figure, path, 0, error);
 }
 
 bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
@@ -460,7 +460,7 @@ bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& vi
     all.resize(hint.width(), qMax(hint.height(), all.layout()->heightForWidth(hint.width())));
     all.ensurePolished();
     all.layout()->activate();
-    return exportWidget(all, path, 300, error);
+    return exportWidget(all, path, 0, error);
 }
 
 }  // namespace relascope::widgets

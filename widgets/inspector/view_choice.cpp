@@ -10,7 +10,6 @@
 #include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_options.h"
 #include "widgets/inspector/view_text.h"
-#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 
@@ -294,7 +293,6 @@ std::optional<View> ViewChoice::described(FigureParts parts) const {
     auto view = describe();
     if (!view) return view;
     addViewOptions(*view, m_view, parts);
-    view->paper = figureStyle().paper;
     view->shown = maps().shared();
     view->caption = caption().toStdString();
     view->steps = steps;
