@@ -162,14 +162,17 @@ EditsTab::EditsTab(MainWindow& window)
 EditsTab::~EditsTab() = default;
 
 std::unique_ptr<InspectorWhy> EditsTab::makeWhy(InspectorEditing& editing) {
-    auto why = std::make_unique<InspectorWhy>(editing.inspector(), [this,
-                                                                    &editing](QString& problem) {
-        if (&editing == m_workbench.get() && m_window.controllers().probe.showsCapture())
-            problem = QStringLiteral(
-                "Captures hold maps without weights; press Live, or choose a step whose weights "
-                "were kept");
-        return subjectOf(editing);
-    });
+    auto why =
+        std::make_unique<InspectorWhy>(editing.inspector(), [this, &editing](QString& problem) {
+            if (&editing == m_workbench.get() && m_window.controllers().probe.showsCapture())
+                problem =
+                    noModel().isEmpty()
+                        ? QStringLiteral(
+                              "Captures hold maps without weights; press Live, or choose a step "
+                              "whose weights were kept")
+                        : noModel();
+            return subjectOf(editing);
+        });
     connect(why.get(), &InspectorWhy::tablesRequested, this,
             [this] { measure(core::originsAnalysis().name); });
     return why;
@@ -207,6 +210,11 @@ void EditsTab::wire(InspectorEditing& editing) {
     });
 }
 
+QString EditsTab::noModel() const {
+    const auto& c = m_window.controllers();
+    return c.runs.whyNoModel(c.probe.run());
+}
+
 std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) const {
     auto& c = m_window.controllers();
     const auto& shown = editing.inspector().choice().inspected();
@@ -228,6 +236,7 @@ std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) co
     subject.path = run.toStdString();
     subject.name = c.runs.name(run);
     subject.input = shownInput(c);
+    subject.noModel = noModel();
     subject.data = c.probe.data();
     subject.exampleSplit = c.probe.session().interventions().split;
     subject.example = c.probe.session().interventions().example;
@@ -455,7 +464,8 @@ void EditsTab::refresh() {
     const bool captured =
         &editing() == m_workbench.get() && m_window.controllers().probe.showsCapture();
     m_panel->setDisabledReason(
-        captured
+        captured && !noModel().isEmpty() ? noModel()
+        : captured
             ? QStringLiteral("Captures hold maps without weights; press Live to edit the model")
             : edits.disabledReason());
     m_panel->setTrainDisabledReason(trainDisabledReason());

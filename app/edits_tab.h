@@ -75,6 +75,8 @@ private:
     void showSecond(const QString& path);
     void showTexts(const QString& text, const QString& second);
     std::optional<AnalysedSubject> subjectOf(InspectorEditing& editing) const;
+    /// Why the run of the Workbench cannot be edited or measured; empty: it has a model.
+    QString noModel() const;
     std::unique_ptr<InspectorWhy> makeWhy(InspectorEditing& editing);
     void wire(InspectorEditing& editing);
     void fill();

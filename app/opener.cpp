@@ -2,12 +2,14 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "app/command_log.h"
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/view_files.h"
 #include "hub/hub_cache.h"
+#include "types/text_format.h"
 #include "views/view_file.h"
 #include "wire/host.h"
 
@@ -42,6 +44,18 @@ QString titleOf(const QString& path, int extra) {
     return above.join(u'/');
 }
 
+void logOpened(const QString& path) {
+    auto name = path.toStdString();
+    // The name of a model of the hub, where it leads to this revision of it.
+    try {
+        const auto hub = core::kHubPrefix + core::hubNameOf(name);
+        if (hub != core::kHubPrefix && core::hubPath(hub) == name) name = hub;
+    } catch (const Error&) {  // it is no longer there
+    }
+    commandLog().add(QString::fromStdString("relascope-cli info " + shellWord(name)),
+                     QStringLiteral("Opened %1").arg(QFileInfo(path).fileName()));
+}
+
 }  // namespace
 
 QStringList checkpointTitles(const QStringList& paths) {
@@ -63,6 +77,10 @@ QStringList checkpointTitles(const QStringList& paths) {
 
 Opener::Opener(MainWindow& window) : QObject(&window), m_window(window), m_c(window.controllers()) {
     connect(&m_c.training, &TrainingController::runBegan, this, &Opener::remember);
+    connect(&m_c.training, &TrainingController::runBegan, this, [this](const QString& path) {
+        if (!m_c.training.attached())
+            commandLog().addTraining(path, m_c.training.options(), m_c.training.resumed());
+    });
 }
 
 void Opener::openRun(const QString& path) {
@@ -90,7 +108,10 @@ void Opener::openRuns(const QStringList& paths, const std::function<void()>& the
 
 void Opener::showRuns(const QStringList& paths) {
     const QString& path = paths.last();
-    for (const QString& run : paths) remember(run);
+    for (const QString& run : paths) {
+        remember(run);
+        logOpened(run);
+    }
     m_c.selection.setRuns(paths);
     m_c.selection.setStep(std::nullopt);
     m_c.selection.setCurrent(path);
@@ -100,6 +121,7 @@ void Opener::showRuns(const QStringList& paths) {
 }
 
 void Opener::openCheckpoint(const QString& path) {
+    logOpened(path);
     m_window.showPage(PageId::Checkpoint);
     m_c.checkpoint.open(path);
 }

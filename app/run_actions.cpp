@@ -112,10 +112,13 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) {
             return m_c.runs.labels(path).hidden;
         });
     const QString writes = m_export->disabledReason();
-    QString extend = one, unit = QStringLiteral("epochs");
+    QString extend = one, duplicate = one, unit = QStringLiteral("epochs");
+    if (one.isEmpty() && trains) duplicate = QStringLiteral("Wait until the run has ended");
     if (const RunInfo* info = one.isEmpty() ? m_c.runs.info(paths.first()) : nullptr) {
         unit = lengthOf(*info).unit();
-        if (m_c.training.busy())
+        if (info->recorded)
+            extend = duplicate = m_c.runs.whyNoModel(paths.first());
+        else if (m_c.training.busy())
             extend = QStringLiteral("Wait until the run that trains has ended");
         else if (info->state != RunState::Done && info->state != RunState::Stopped &&
                  info->state != RunState::Interrupted)
@@ -139,9 +142,8 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) {
          QStringLiteral("Give the run another name; its folder stays where it is"), one,
          [this, first] { rename(first); }},
         {Kind::Duplicate, "copy", QStringLiteral("Duplicate as a new run"),
-         QStringLiteral("Put the options of the run into the form, for a new run"),
-         one.isEmpty() && trains ? QStringLiteral("Wait until the run has ended") : one,
-         [this, first] { duplicate(first); }},
+         QStringLiteral("Put the options of the run into the form, for a new run"), duplicate,
+         [this, first] { this->duplicate(first); }},
         {Kind::Extend, "plus", QString("Extend to more %1...").arg(unit),
          QString("Train the run on to a larger number of %1").arg(unit), extend,
          [this, first] { this->extend(first); }},

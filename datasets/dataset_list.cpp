@@ -8,6 +8,7 @@ namespace relascope::datasets {
 std::vector<DatasetEntry> listDatasets() {
     std::vector<DatasetEntry> entries;
     for (const auto* kind : dataKinds()) {
+        if (!kind->generated && kind->imports.empty()) continue;  // known to other programs alone
         for (const auto& task : kind->tasks)
             entries.push_back(
                 {kind->name, task.name, task.title, task.help, kind->families, task.classNames});

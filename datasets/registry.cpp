@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <map>
-#include <stdexcept>
 
 #include "datasets/readers/prepared_images.h"
 #include "datasets/registry.h"
 #include "types/data_kind.h"
+#include "types/error.h"
 
 namespace relascope::datasets {
 namespace {
@@ -18,7 +18,8 @@ std::map<std::string, KindOpener>& openers() {
 const KindOpener& openerOf(const DataKind& kind) {
     const auto found = openers().find(kind.name);
     if (found == openers().end())
-        throw std::logic_error("no opener is registered for " + kind.name);
+        throw OptionError("data.kind", kind.title + ": only its captured inputs are known, and " +
+                                           "there is nothing to open");
     return found->second;
 }
 

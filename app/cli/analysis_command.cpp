@@ -8,8 +8,10 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "analysis/analysis.h"
+#include "analysis/captured_maps.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_accuracy.h"
 #include "analysis/run_analysis.h"
@@ -25,6 +27,7 @@
 #include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
 #include "model/public/family.h"
+#include "model/recorded/recorded_options.h"
 #include "options/field_text.h"
 #include "options/pair_data.h"
 #include "probe/probe_memory.h"
@@ -305,10 +308,12 @@ std::shared_ptr<const core::AnalysisSubject> otherOf(const AnalysisArguments& a,
 
 Json jsonOf(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input) {
     Json all;
-    if (analysis.input != AnalysisInput::KeptSteps) all["step"] = input.subject.model->step();
+    const auto& captured = input.subject.captured;
+    if (analysis.input != AnalysisInput::KeptSteps)
+        all["step"] = captured ? captured->step() : input.subject.model->step();
     if (!input.sample.empty()) all["sample"] = input.sample;
     all.update(analysis.json(result));
-    addEdits(all, *input.subject.model, input.subject.interventions.edits);
+    if (!captured) addEdits(all, *input.subject.model, input.subject.interventions.edits);
     return all;
 }
 
@@ -349,9 +354,12 @@ std::string textOf(const Json& json) {
 void write(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input,
            const AnalysisArguments& a, bool paper) {
     const auto& edits = input.subject.interventions.edits;
-    const auto& model = *input.subject.model;
     if (isPicture(a.out)) {
-        auto caption = editedCaption(a.path, model, edits, input.caption);
+        auto caption = input.subject.captured
+                           ? folderName(a.path) + ", step " +
+                                 std::to_string(input.subject.captured->step()) + ", " +
+                                 input.caption
+                           : editedCaption(a.path, *input.subject.model, edits, input.caption);
         if (analysis.input == AnalysisInput::KeptSteps) {  // the result belongs to no single step
             caption = folderName(a.path) + ", " + input.caption;
             if (edits.anyEnabled()) caption += ", edited: " + core::wordsOf(edits);
@@ -375,21 +383,32 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
                          : endingOf(a.out, {".csv", ".json"});
     requireDrawing(a.out);
     withOptionNames(analysis, [&] { core::checkOptions(analysis.fields, values); });
-    core::OpenedModel model(a.path, a.checkpoint, a.device, stop);
-    if (!model.warning().empty())
-        std::cerr << "warning: " << plainName(a.path) << ": " << plainName(model.warning()) << "\n";
-    resolveTrainingEdits(a.edits, a.path, model);
-    auto input =
-        withOptionNames(analysis, [&] { return inputOf(analysis, a, values, model, stop); });
+    std::optional<core::OpenedModel> model;
+    AnalysedInput input;
     auto& subject = input.subject;
-    subject.interventions = interventionsOf(a.edits, a.path, model, input.points);
-    subject.leaveOutTrainingEdits = core::namesNone(a.edits);
-    if (analysis.twoModels) subject.other = otherOf(a, input, stop);
+    if (auto captured = core::capturesOf(analysis, a.path, a.checkpoint)) {
+        if (!a.edits.empty()) throw OptionError("--edit", a.path + " " + core::kNoModel);
+        subject.path = subject.run = a.path;
+        subject.data = captured->data();
+        subject.captured = std::move(captured);
+        input.caption = "captured";
+    } else {
+        model.emplace(a.path, a.checkpoint, a.device, stop);
+        if (!model->warning().empty())
+            std::cerr << "warning: " << plainName(a.path) << ": " << plainName(model->warning())
+                      << "\n";
+        resolveTrainingEdits(a.edits, a.path, *model);
+        input =
+            withOptionNames(analysis, [&] { return inputOf(analysis, a, values, *model, stop); });
+        subject.interventions = interventionsOf(a.edits, a.path, *model, input.points);
+        subject.leaveOutTrainingEdits = core::namesNone(a.edits);
+        if (analysis.twoModels) subject.other = otherOf(a, input, stop);
+    }
     ProgressLine line;
     std::string doing = analysis.doing;
     doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));
     if (analysis.input == AnalysisInput::Data && subject.data && !subject.pairs)
-        doing += " on " + a.split;
+        doing += " on " + (subject.captured ? subject.data->info().name : a.split);
     core::AnalysisWatch watch{stop, {}, {}, {}};
     watch.progress = [&](double fraction) {
         line.show(fraction, doing);
@@ -398,7 +417,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     const auto result = withOptionNames(
         analysis, [&] { return serve::measured(analysis, subject, values, watch); });
     line.done();
-    nameMeans(model, subject.interventions.edits);
+    if (model) nameMeans(*model, subject.interventions.edits);
     if (!a.out.empty()) {
         a.out.ends_with(".html") ? writeReport(analysis, result, input, a, values)
                                  : write(analysis, result, input, a, call.paper);

@@ -38,6 +38,17 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
     return text + "]";
 }
 
+/// "relascope (Python) 0.8.0".
+std::string writerOf(const std::vector<std::pair<std::string, std::string>>& facts) {
+    std::string writer, version;
+    for (const auto& [key, value] : facts)
+        if (key == "writer")
+            writer = value;
+        else if (key == "version")
+            version = value;
+    return writer.empty() ? "unknown" : writer + (version.empty() ? "" : " " + version);
+}
+
 int runInfo(const std::string& path, bool json) {
     const auto run = core::readRunInfo(path);
     Json object = {{"run", run.name},
@@ -66,10 +77,15 @@ int runInfo(const std::string& path, bool json) {
     for (const auto& [key, value] : run.options) object["options"][key] = value;
     if (json) std::cout << object.dump(2) << "\n";
     if (json) return 0;
-    print("%s: %s of %s, %s, %s, step %lld of %lld, %s, weights of %zu steps stored\n",
-          plainName(run.name).c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
-          runStateName(run.state), static_cast<long long>(run.step),
-          static_cast<long long>(run.totalSteps), keptText(run).c_str(), kept.steps().size());
+    // Another program may say anything, and need not know how many steps follow.
+    const auto model = plainName(run.recorded ? run.variant : run.variant + " of " + run.preset);
+    const auto step = std::to_string(run.step) +
+                      (run.totalSteps > 0 ? " of " + std::to_string(run.totalSteps) : "");
+    print("%s: %s, %s, %s, step %s, %s, weights of %zu steps stored\n", plainName(run.name).c_str(),
+          model.c_str(), plainName(run.model).c_str(), runStateName(run.state), step.c_str(),
+          keptText(run).c_str(), kept.steps().size());
+    if (run.recorded)
+        print("recorded by another program: %s\n", plainName(writerOf(facts)).c_str());
     if (const auto ranks = core::processesText(facts); !ranks.empty())
         print("trained by %s\n", ranks.c_str());
     if (run.edits.anyEnabled()) print("edits in training: %s\n", core::wordsOf(run.edits).c_str());

@@ -22,6 +22,7 @@
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
 #include "model/public/public_options.h"
+#include "model/recorded/recorded_options.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -75,8 +76,15 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
 
 // `keptStep` becomes the name of the kept weights that were used, if any, and `training` the edits
 // that the weights are trained with; `means` becomes the means of the edits (meansJson()).
-ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditList& training,
+ProbeResult lookInside(const InspectArguments& given, std::string& keptStep, EditList& training,
                        nlohmann::ordered_json& means) {
+    auto a = given;
+    const bool recorded =
+        core::isRunFolder(a.path) && core::isRecorded(core::readRunOptions(a.path).model);
+    // All that can be looked at are the captures: without a step the newest.
+    if (recorded && a.step < 0)
+        if (const auto steps = core::captureSteps(a.path + "/captures"); !steps.empty())
+            a.step = steps.back();
     if (a.step >= 0 && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
     const bool ownInput = !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
@@ -87,7 +95,7 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditLis
         const auto steps = core::captureSteps(captures);
         const auto number = std::max<std::int64_t>(0, a.sample);
         const bool captured = std::find(steps.begin(), steps.end(), a.step) != steps.end();
-        const bool kept = !core::KeptWeights(a.path).steps().empty();
+        const bool kept = !recorded && !core::KeptWeights(a.path).steps().empty();
         if (captured && (!kept || number < core::captureSamples(captures, a.step))) {
             // A capture is taken before edits that begin at its step, except at the start.
             training = core::editsAfterStep(a.path, std::max<std::int64_t>(0, a.step - 1));

@@ -36,6 +36,7 @@ struct AnalysedSubject {
     std::optional<std::vector<ViewOption>> input;
     std::shared_ptr<const wire::OpenedData> data;  ///< null: no data to measure on
     std::vector<std::string> classNames;
+    QString noModel;             ///< RunsController::whyNoModel(); empty: it has one
     std::optional<MapCell> map;  ///< the chosen map and cell
     QString cellName;            ///< "patch (0, 1) ← patch (2, 1)"
     /// The edits of the inspector; the enabled ones apply to everything that is measured.

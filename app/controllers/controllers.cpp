@@ -156,9 +156,16 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             &InspectorEdits::setPoints);
     connect(&checkpoint.session(), &Inspection::editsRefused, &checkpointEdits,
             &InspectorEdits::setProblem);
+    m_recording.setInterval(400);
+    connect(&m_recording, &QTimer::timeout, this,
+            [this] { runs.records().look({selection.current()}); });
     // A run that is shown and trains elsewhere is watched, and can be steered.
     const auto watch = [this] {
         const RunInfo* info = runs.info(selection.current());
+        // A run that another program records has no door: its files are read on.
+        const bool records = info && info->recorded && info->state == RunState::Running;
+        records ? m_recording.start() : m_recording.stop();
+        if (info && info->recorded) return;
         const QString host = HostsController::hostOf(selection.current());
         const auto status = hosts.status(host);
         const bool connected =

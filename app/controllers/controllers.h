@@ -44,6 +44,9 @@ public:
     StudyController study;
 
     AppContext context() { return {runs, training, selection, messages}; }
+
+private:
+    QTimer m_recording;  ///< looks for news of the current run, which another program records
 };
 
 }  // namespace relascope::app

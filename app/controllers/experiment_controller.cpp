@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QFileInfo>
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +12,7 @@
 #include "app/controllers/training_controller.h"
 #include "app/controllers/undo_history.h"
 #include "checkpoint/start_from.h"
+#include "model/recorded/recorded_options.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -336,6 +338,8 @@ void ExperimentController::showNewRun() {
 }
 
 void ExperimentController::follow(const QString& path) {
+    // What another program recorded has no options: those that are shown stay.
+    if (const auto* info = m_runs.info(path); info && info->recorded) return;
     if (!hasOptions() || !m_run.isEmpty() || (m_training.busy() && m_training.run() == path))
         showRun(path);
 }
@@ -356,7 +360,9 @@ void ExperimentController::readOptions(const QString& path,
     m_jobs.post(
         this, [file = path.toStdString()](std::stop_token) { return core::readRunOptions(file); },
         [this, path, asked, use = std::move(use)](const RunOptions& options) {
-            if (m_wanted == path && m_asked == asked) use(options);
+            if (m_wanted != path || m_asked != asked) return;
+            if (!core::isRecorded(options.model)) return use(options);
+            Q_EMIT failed(QFileInfo(path).fileName() + u' ' + QLatin1String(core::kNoModel));
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }

@@ -4,6 +4,7 @@
 #include <QRandomGenerator>
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "app/controllers/examples.h"
 #include "app/controllers/inspection.h"
@@ -11,9 +12,11 @@
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
+#include "model/recorded/recorded_options.h"
 #include "probe/probe_memory.h"
 #include "run/run_folder.h"
 #include "text/tokenizer.h"
+#include "types/data_kind.h"
 #include "wire/host_link.h"
 
 namespace relascope::app {
@@ -40,6 +43,10 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
                 show({result, {}, {}, {}, {}});
             });
     connect(&m_session, &Inspection::inspected, this, &ProbeController::answered);
+    // Of a run that another program records the newest capture is what is shown of it now.
+    connect(&runs.records(), &RunRecords::capturesChanged, this, [this](const QString& path) {
+        if (path == m_run && recorded() && !m_selection.step()) ask();
+    });
     connect(&m_session, &Inspection::pointsFound, this, [this](const Points& points) {
         m_points = points;
         Q_EMIT pointsFound(points);
@@ -122,8 +129,13 @@ void ProbeController::setActive(bool active) {
         m_pace.stop();
 }
 
+bool ProbeController::recorded() const {
+    return m_options && core::isRecorded(m_options->model);
+}
+
 ProbeController::Mode ProbeController::mode() const {
     if (m_run.isEmpty()) return Mode::Nothing;
+    if (recorded()) return Mode::Captured;
     if (m_selection.step()) {
         // A captured step without kept weights shows its captures.
         const auto& records = m_runs.records();
@@ -175,6 +187,8 @@ void ProbeController::follow() {
         const bool text = found.options.data.isText(), far = wire::farPathOf(path).has_value();
         if (text)
             wire::mirrorFile(models.session, path + "/tokenizer.json", [&] { return wanted(0.0); });
+        if (core::isRecorded(found.options.model) || !findDataKind(found.options.data.kind)->trains)
+            return found;  // its inputs are those of its captures
         const DataOptions options = core::runData(path, found.options.data);
         if (text && options.tokenizer != "characters")
             found.tokenizer = core::openTokenizer(options.tokenizer);
@@ -282,7 +296,8 @@ void ProbeController::ask() {
             return askLive();
         case Mode::Captured:
             m_waiting = true;
-            return m_session.inspectCapture(m_run, *m_selection.step(), m_captured);
+            return m_session.inspectCapture(
+                m_run, m_selection.step().value_or(std::numeric_limits<qint64>::max()), m_captured);
         case Mode::Finished:
         case Mode::Kept:
             break;

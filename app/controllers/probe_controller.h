@@ -60,6 +60,8 @@ public:
     const QString& run() const { return m_run; }
     /// Sets the edits of the inspector for all later probes with weights.
     void setEdits(const EditList& edits);
+    /// Whether another program recorded the run: all that is shown of it are its captures.
+    bool recorded() const;
     /// Whether captured maps are shown, which cannot be edited.
     bool showsCapture() const { return mode() == Mode::Captured; }
     /// The number of the captured input that is shown.

@@ -12,6 +12,7 @@
 
 #include "app/controllers/hosts_controller.h"
 #include "app/controllers/job_queue.h"
+#include "model/recorded/recorded_options.h"
 #include "options/metrics.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
@@ -248,6 +249,11 @@ int RunsController::colorIndex(const QString& path) const {
 QString RunsController::group(const QString& path) const {
     const RunInfo* found = info(path);
     return found ? groupOf(*found, rootOf(path)) : QString();
+}
+
+QString RunsController::whyNoModel(const QString& path) const {
+    const RunInfo* known = info(path);
+    return known && known->recorded ? name(path) + u' ' + QLatin1String(core::kNoModel) : QString();
 }
 
 QString RunsController::name(const QString& path) const {

@@ -34,6 +34,9 @@ public:
     /// Whether a run is in training, by this window or any other process, so that its newest
     /// checkpoint is soon replaced.
     bool trains(const QString& path) const;
+    /// Why nothing can be computed with the model of a run: another program recorded it. Empty:
+    /// something can.
+    QString whyNoModel(const QString& path) const;
     /// Index into Theme::series; the seeds of one group share it. Constant during the lifetime of
     /// the window.
     int colorIndex(const QString& path) const;

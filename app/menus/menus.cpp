@@ -10,6 +10,7 @@
 #include <QPlainTextEdit>
 #include <QTextEdit>
 
+#include "app/command_log.h"
 #include "app/controllers/controllers.h"
 #include "app/help.h"
 #include "app/main_window.h"
@@ -229,6 +230,14 @@ void Menus::addFile() {
         [this] { m_window.exporter().popUpMenu(); });
     add("Save screenshot...", {}, "Save an image of the whole window",
         [this] { saveScreenshot(); });
+    add(
+        "Commands...", {}, "What was done in this window, as a script that does it again",
+        [this] {
+            auto* dialog = new CommandLogDialog(&m_window);
+            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            dialog->show();
+        },
+        [] { return commandLog().isEmpty() ? QString("Nothing was opened yet") : QString(); });
     separate();
     add("Quit", QKeySequence("Ctrl+Q"), "Close the window; asks first if a run is in progress",
         [this] { m_window.close(); });

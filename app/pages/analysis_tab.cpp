@@ -15,6 +15,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/command_log.h"
 #include "app/described_view.h"
 #include "app/pages/analysis_options.h"
 #include "app/pages/analysis_window.h"
@@ -127,10 +128,16 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
         m_running = false;
         describe();
     });
-    connect(&m_c, &AnalysisController::reported, this,
-            [this](const core::Analysis& of, const Answer& result, bool) {
-                if (of == m_analysis) show(result);
-            });
+    connect(
+        &m_c, &AnalysisController::reported, this,
+        [this](const core::Analysis& of, const Answer& result, bool finished) {
+            if (!(of == m_analysis)) return;
+            show(result);
+            if (finished && m_analysis.onDemand && !m_command.isEmpty())
+                commandLog().add(
+                    m_command,
+                    QStringLiteral("%1 of %2").arg(text(m_analysis.title), m_c.subject()->name));
+        });
     connect(&m_c, &AnalysisController::costKnown, this,
             [this](const core::Analysis& of, const AnalysisCost& cost) {
                 if (!(of == m_analysis)) return;
@@ -431,6 +438,7 @@ void AnalysisTab::prepare(const AnalysisRequest& request) {
     m_asked = request;
     m_caption = caption();
     m_askedView = describeAnalysis(m_analysis, request, *m_c.subject());
+    m_command = m_askedView ? text(core::commandOf(*m_askedView)) : QString();
 }
 
 void AnalysisTab::refuse(const QString& sentence) {
@@ -532,6 +540,8 @@ QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
     if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
+    if (!subject->noModel.isEmpty())
+        return m_analysis.ofCaptures ? QString() : subject->noModel + u'.';
     if (data && !subject->data && !m_analysis.dataOptional)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
     if (reads(AnalysisInput::Sentences) || reads(AnalysisInput::OwnPrompts)) {

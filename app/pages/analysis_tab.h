@@ -131,6 +131,7 @@ private:
     std::optional<View> m_askedView, m_shownView;  ///< the last request and the result as commands
     QString m_viewFile;                            ///< of the view that is being opened
     QTimer m_start;          ///< delay, as typed or dragged values change many times a second
+    QString m_command;       ///< what repeats the result on a command line
     bool m_running = false;  ///< the analysis, not only its cost
     bool m_read = false;     ///< the result was or is being computed for this subject
     bool m_valid = false;    ///< the result shown belongs to this subject

@@ -117,8 +117,9 @@ LongTask& AtlasPage::scanTask() {
 }
 
 void AtlasPage::showExample(const QString& split, qint64 example, const MapCell& cell) {
-    // Captures hold other examples.
-    if (m_controllers.probe.showsCapture()) m_controllers.selection.setStep(std::nullopt);
+    // Captures hold other examples, but where they are all there is.
+    if (m_controllers.probe.showsCapture() && !m_controllers.probe.recorded())
+        m_controllers.selection.setStep(std::nullopt);
     m_controllers.probe.chooseSample(split, example);
     m_wanted = m_controllers.selection.view();
     m_wanted->kind = cell.kind, m_wanted->layer = cell.layer, m_wanted->index = cell.index;
@@ -163,10 +164,13 @@ std::optional<AnalysedSubject> AtlasPage::subject() const {
     subject.path = run.toStdString();
     subject.data = c.probe.data();
     subject.edits = c.runEdits.list();
-    const auto& kept = c.runs.records().kept(run);
+    subject.noModel = c.runs.whyNoModel(run);
+    // What is measured of a run without a model are its captures.
+    const auto& kept =
+        subject.noModel.isEmpty() ? c.runs.records().kept(run) : c.runs.records().captures(run);
     const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
     auto step = static_cast<qint64>(info->kept.step >= 0 ? info->kept.step : info->step);
-    if (!kept.empty() && (live || c.selection.step())) {
+    if (!kept.empty() && (live || c.selection.step() || info->recorded)) {
         const auto wanted = c.selection.step().value_or(kept.back());
         step = *std::min_element(kept.begin(), kept.end(), [&](qint64 a, qint64 b) {
             return std::abs(a - wanted) < std::abs(b - wanted);

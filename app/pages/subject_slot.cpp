@@ -108,9 +108,11 @@ void SubjectSlot::fillMenu() {
         const QString name = m_c.runs.name(path);
         const QString title =
             row.host.isEmpty() ? name : QStringLiteral("%1 \u00B7 %2").arg(row.host, name);
-        m_menu->addAction(title, this, [this, path] {
+        auto* action = m_menu->addAction(title, this, [this, path] {
             Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
         });
+        action->setToolTip(m_c.runs.whyNoModel(path));
+        action->setEnabled(!row.info.recorded);
     }
     m_menu->addSeparator();
     for (const QString& host : m_c.hosts.usable())

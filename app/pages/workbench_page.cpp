@@ -62,6 +62,9 @@ protected:
 };
 
 constexpr int kHead = 30;  ///< px of the line that names the run
+constexpr char kLearnHelp[] =
+    "Measures for 20 seconds which relations and heads the model needs, and what they tell";
+constexpr char kOptionsHelp[] = "Shows the options of this run at the right";
 
 /// The value of an option of a run.
 QString optionOf(const RunInfo& info, const char* key) {
@@ -109,9 +112,6 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
         button->setProperty("compact", true);
         m_head->addControl(button);
     }
-    m_learn->setToolTip(QStringLiteral(
-        "Measures for 20 seconds which relations and heads the model needs, and what they tell"));
-    m_runOptions->setToolTip(QStringLiteral("Shows the options of this run at the right"));
     m_runOptions->setCheckable(true);
     m_resume->setToolTip(QStringLiteral("Continues this run from its last checkpoint"));
     connect(m_resume, &QPushButton::clicked, this,
@@ -448,7 +448,7 @@ void WorkbenchPage::showHead() {
     if (info) m_inspector->setFigureRun(QString::fromStdString(info->name));
     showSubject();
     if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
-    QString title = QString::fromStdString(info->preset);
+    QString title = QString::fromStdString(info->recorded ? info->model : info->preset);
     for (const auto& preset : core::presets())
         if (preset.name == info->preset) title = QString::fromStdString(preset.title);
     DataOptions data;
@@ -486,10 +486,14 @@ void WorkbenchPage::showNoFindings(const QString& path, const QString& sentence)
 /// Names the run and the weights that are shown, once for all of the page.
 void WorkbenchPage::showSubject() {
     const RunInfo* info = m_c.runs.info(m_c.selection.current());
-    m_learn->setEnabled(info && !m_scanning->busy());
-    m_runOptions->setEnabled(info != nullptr);
+    const bool computes = info && !info->recorded;
+    m_learn->setEnabled(computes && !m_scanning->busy());
+    m_runOptions->setEnabled(computes);
+    const QString none = m_c.runs.whyNoModel(m_c.selection.current());
+    m_learn->setToolTip(none.isEmpty() ? QLatin1String(kLearnHelp) : none);
+    m_runOptions->setToolTip(none.isEmpty() ? QLatin1String(kOptionsHelp) : none);
     m_runOptions->setChecked(info && m_c.experiment.run() == m_c.selection.current());
-    m_resume->setVisible(info && !m_c.training.busy() &&
+    m_resume->setVisible(computes && !m_c.training.busy() &&
                          (info->state == RunState::Stopped ||
                           info->state == RunState::Interrupted || info->state == RunState::Failed));
     if (!info) {

@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "analysis/captured_maps.h"
 #include "analysis/run_analysis.h"
 #include "analysis/verify.h"
 #include "answers/evaluation_answer.h"
@@ -440,23 +441,29 @@ Frame RequestHandler::ask(Request& request, bool cost) {
     core::AnalysisSubject subject;
     // Kept steps are opened by the analysis: the weights here are of one step, and stay.
     const bool steps = analysis->input == Input::KeptSteps;
-    if (!steps) subject.model = &open(first.weights, request);
     const auto& path = first.weights.path;
+    subject.captured = core::capturesOf(*analysis, path, first.weights.checkpoint);
+    if (!steps && !subject.captured) subject.model = &open(first.weights, request);
     subject.path = path;
     subject.run = core::isRunFolder(path) ? path : core::runOfWeights(path);
     subject.device = first.weights.device;
     subject.classNames = asked.classNames;
     ModelOptions options;
-    if (!steps)
+    if (subject.captured)
+        subject.data = subject.captured->data();
+    else if (!steps)
         options = subject.model->options();
     else if (!subject.run.empty())
         options = core::readRunOptions(subject.run).model;
     subject.interventions = interventions(first.interventions, options);
     subject.cell = asked.cell;
     subject.kept = &m_ablation;
-    const bool ownText = analysis->input == Input::OwnPrompts ||
-                         (analysis->input == Input::OwnText && isText(*subject.model));
-    if (analysis->input == Input::Data && (asked.data || !analysis->dataOptional))
+    const bool ownText =
+        analysis->input == Input::OwnPrompts ||
+        (analysis->input == Input::OwnText && subject.model && isText(*subject.model));
+    if (subject.captured)
+        ;  // the captured inputs are its data
+    else if (analysis->input == Input::Data && (asked.data || !analysis->dataOptional))
         subject.data = dataOf(asked.data, *subject.model, path, request),
         subject.where = "--split " + (asked.data ? asked.data->split : std::string());
     else if (analysis->input == Input::Sentences)

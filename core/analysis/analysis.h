@@ -75,6 +75,8 @@ struct Analysis {
     bool readsPairs = false;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
+    /// Is also made of the captures of a run without a model (AnalysisSubject::captured).
+    bool ofCaptures = false;
     std::vector<AnalysisField> fields = {};
 
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".

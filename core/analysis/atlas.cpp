@@ -18,6 +18,7 @@
 #include "analysis/atlas_use.h"
 #include "analysis/auc_draws.h"
 #include "analysis/basis.h"
+#include "analysis/captured_maps.h"
 #include "analysis/claims.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
@@ -60,27 +61,29 @@ class AtlasRun {
 public:
     AtlasRun(AnalysisSubject& subject, const AtlasOptions& options,
              const Watch<RelationAtlas>& watch, const AblationTable* measured)
-        : m_subject(subject),
-          m_model(*subject.model),
-          m_options(options),
-          m_watch(watch),
-          m_measured(measured) {
+        : m_subject(subject), m_options(options), m_watch(watch), m_measured(measured) {
         if (!subject.data || subject.data->size() == 0)
             throw OptionError("data", "contains nothing to describe");
-        const auto& model = m_model.options();
-        m_objects = pairObjects(model, *subject.data, options.examples, options.attributes);
         const auto asked = [&](const char* word) {
             return std::find(options.what.begin(), options.what.end(), word) != options.what.end();
         };
-        m_reading.maps = pairMaps(m_model.points(subject.data->sample(0)), m_objects.whole,
-                                  asked("relations"), asked("heads"));
+        if (subject.captured) {
+            m_objects = subject.captured->objects(options.examples);
+            m_reading.maps = subject.captured->maps(m_objects, asked("relations"), asked("heads"));
+        } else {
+            m_objects =
+                pairObjects(model().options(), *subject.data, options.examples, options.attributes);
+            m_reading.maps = pairMaps(model().points(subject.data->sample(0)), m_objects.whole,
+                                      asked("relations"), asked("heads"));
+        }
         if (!options.only.empty())
             std::erase_if(m_reading.maps, [&](const PairMap& map) {
                 return std::find(options.only.begin(), options.only.end(), map.name) ==
                        options.only.end();
             });
-        if (const auto none = noRelationsText(model); m_reading.maps.empty() && !none.empty())
-            throw OptionError("what", none + "; choose heads");
+        if (m_reading.maps.empty() && !subject.captured)
+            if (const auto none = noRelationsText(model().options()); !none.empty())
+                throw OptionError("what", none + "; choose heads");
         if (m_reading.maps.empty())
             throw OptionError("what",
                               "this model has no such maps among its own objects; choose "
@@ -100,15 +103,18 @@ public:
                              " are described: more would take too long for " +
                              std::to_string(m_reading.maps.size()) + " maps.";
         keepExamples(m_objects, fit);
-        m_reading.batchSize = options.batchSize > 0                ? options.batchSize
-                              : model.input() == InputKind::Tokens ? kAtlasTextBatch
-                                                                   : kAtlasBatch;
+        m_reading.batchSize = options.batchSize > 0       ? options.batchSize
+                              : !m_objects.starts.empty() ? kAtlasTextBatch
+                                                          : kAtlasBatch;
         describeSubject();
     }
 
     RelationAtlas run() {
-        const bool fresh = m_options.untrained > 0, first = hasFirst(),
-                   uses = m_measured || m_options.use_examples > 0, along = m_options.along;
+        // What has no model is not compared with others, and nothing is taken out of it.
+        const bool model = !m_subject.captured;
+        const bool fresh = model && m_options.untrained > 0, first = hasFirst(),
+                   uses = model && (m_measured || m_options.use_examples > 0),
+                   along = m_options.along;
         const double ablating = uses && !m_measured ? 4.0 : 0.0;
         m_weights = 5.0 + 2.0 * fresh + first + ablating + 4.0 * along;
         stage(1.0), read();
@@ -120,12 +126,14 @@ public:
         if (first) stage(1.0), compareFirst();
         if (uses) stage(ablating), measureUse();
         if (along) stage(4.0), follow();
-        findConditions();
+        if (model) findConditions();
         label();
         return std::move(m_atlas);
     }
 
 private:
+    OpenedModel& model() const { return *m_subject.model; }
+
     // Progress
     // ---------------------------------------------------------------------------------------------
 
@@ -158,26 +166,39 @@ private:
         m_reading.examples = m_objects.examples;
         m_reading.positions = m_objects.positions;
         m_reading.starts = m_objects.starts;
-        m_attributes = attributesOf(m_objects, m_model.options(), data, m_options.attributes);
+        const auto* captured = m_subject.captured.get();
+        m_attributes = captured
+                           ? captured->attributes(m_objects, m_options.attributes)
+                           : attributesOf(m_objects, model().options(), data, m_options.attributes);
+        if (captured)
+            m_atlas.remark +=
+                std::string(m_atlas.remark.empty() ? "" : " ") +
+                "Read from captures: without a model, use is not measured and nothing "
+                "is compared with untrained weights.";
         m_places = pairPlaces(m_objects.shape);
         m_atlas.data = data.info().name;
         const bool follows = m_options.along || hasFirst();
-        m_atlas.basis =
-            basisOf(m_model, data, m_objects.examples, follows ? m_subject.run : std::string());
+        m_atlas.basis = captured ? captured->basis(follows)
+                                 : basisOf(model(), data, m_objects.examples,
+                                           follows ? m_subject.run : std::string());
         m_atlas.noun = m_objects.noun;
         m_atlas.objects = static_cast<std::int64_t>(m_objects.shape.objects);
         m_atlas.columns = m_objects.columns;
         m_atlas.causal = m_objects.shape.causal;
         for (const auto& attribute : m_attributes.all)
             m_atlas.attributes.push_back({attribute.name, attribute.ordered});
-        const auto layers = m_model.options().info().layers(m_model.options());
+        std::vector<std::string> layers;
+        if (captured)
+            for (const auto& layer : captured->layers()) layers.push_back(layer.name);
+        else
+            for (const auto& place : model().options().info().layers(model().options()))
+                layers.push_back(place.layer.name);
         for (const auto& map : m_reading.maps) {
             Relation relation;
             relation.name = map.name, relation.layer = map.layer, relation.point = map.point;
             relation.index = map.index, relation.head = map.head;
             for (std::size_t k = 0; k < layers.size(); ++k)
-                if (layers[k].layer.name == map.layer)
-                    relation.layerIndex = static_cast<std::int64_t>(k);
+                if (layers[k] == map.layer) relation.layerIndex = static_cast<std::int64_t>(k);
             relation.weightRank = relation.weightSymmetry = kNotMeasured;
             for (std::size_t a = 0; a < m_attributes.all.size(); ++a) {
                 Fit fit;
@@ -217,7 +238,11 @@ private:
     void read() {
         m_reading.sent = m_reading.weights = true;
         bool seen = false;
-        m_values = m_model.readPairs(
+        if (m_subject.captured) {
+            m_values = m_subject.captured->read(m_reading, m_subject.captured->step());
+            return finishReading();
+        }
+        m_values = model().readPairs(
             m_subject.data, m_subject.interventions, m_reading, m_watch.stop, subProgress(),
             [&](const PairReadings& soFar, std::int64_t count) {
                 const auto examples = static_cast<std::size_t>(count);
@@ -228,6 +253,10 @@ private:
                 report();
                 m_conditional.clear();
             });
+        finishReading();
+    }
+
+    void finishReading() {
         for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
             auto& relation = m_atlas.relations[m];
             relation.weightRank = m_values.weights[m].effectiveRank;
@@ -475,13 +504,13 @@ private:
     void compareUntrained() {
         auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
         reading.answers = true;
-        const auto seed = static_cast<std::uint64_t>(m_model.isRun() ? 1000003 : 0);
+        const auto seed = static_cast<std::uint64_t>(model().isRun() ? 1000003 : 0);
         for (; m_atlas.untrainedModels < m_options.untrained; ++m_atlas.untrainedModels) {
             const auto done = [&](double more) {
                 return (static_cast<double>(m_atlas.untrainedModels) + more) /
                        static_cast<double>(m_options.untrained);
             };
-            const auto values = m_model.readUntrainedPairs(
+            const auto values = model().readUntrainedPairs(
                 seed + static_cast<std::uint64_t>(m_atlas.untrainedModels), m_subject.data, reading,
                 m_watch.stop, subProgress(done(0.0), done(1.0)));
             const auto fits = fitsOfAll(reading, values);
@@ -493,18 +522,24 @@ private:
     }
 
     bool hasFirst() const {
-        if (m_subject.run.empty() || m_model.step() <= 0) return false;
+        if (m_subject.captured)
+            return m_subject.captured->step() > 0 && m_subject.captured->steps().front() == 0;
+        if (m_subject.run.empty() || model().step() <= 0) return false;
         const auto here = KeptWeights(m_subject.run).stepsHere();
         return !here.empty() && here.front().step == 0;
     }
 
-    void compareFirst() {
-        if (m_atlas.initial) return;
+    PairReadings readFirst(const PairReading& reading) const {
+        if (m_subject.captured) return m_subject.captured->read(reading, 0);
         OpenedModel first(m_subject.run, "0", m_subject.device, m_watch.stop,
                           subProgress(0.0, 0.3));
+        return first.readPairs(m_subject.data, {}, reading, m_watch.stop, subProgress(0.3, 1.0));
+    }
+
+    void compareFirst() {
+        if (m_atlas.initial) return;
         const auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
-        const auto fits = fitsOfAll(reading, first.readPairs(m_subject.data, {}, reading,
-                                                             m_watch.stop, subProgress(0.3, 1.0)));
+        const auto fits = fitsOfAll(reading, readFirst(reading));
         for (std::size_t m = 0; m < m_atlas.relations.size(); ++m)
             for (std::size_t a = 0; a < m_atlas.attributes.size(); ++a)
                 m_atlas.relations[m].fits[a].initial = fits[m * m_atlas.attributes.size() + a];
@@ -516,18 +551,18 @@ private:
     // ---------------------------------------------------------------------------------------------
 
     AblationTable withoutEach() {
-        const auto& model = m_model.options();
-        const bool text = model.input() == InputKind::Tokens;
+        const auto& options = model().options();
+        const bool text = options.input() == InputKind::Tokens;
         AblationOptions how;
         how.how = {EditOp::Zero, EditOp::Mean, EditOp::Resample};
         how.what = m_options.what;
         how.what.emplace_back("paths");
-        how.metric = model.info().numbers ? "mean_error" : "accuracy";
+        how.metric = options.info().numbers ? "mean_error" : "accuracy";
         how.examples = std::max<std::int64_t>(
             2, text ? m_options.use_examples / AtlasOptions::kTextUse : m_options.use_examples);
         how.batchSize = m_reading.batchSize;
         how.draws = 1;
-        return m_model.ablate(m_subject.data, m_subject.interventions, how, m_watch.stop,
+        return model().ablate(m_subject.data, m_subject.interventions, how, m_watch.stop,
                               subProgress(), {}, m_subject.kept);
     }
 
@@ -541,10 +576,24 @@ private:
     // Along training
     // ---------------------------------------------------------------------------------------------
 
+    /// The maps at a step, of the progress the part `whole` behind `from`.
+    PairReadings readStep(const PairReading& reading, std::int64_t step, double from,
+                          double whole) const {
+        if (m_subject.captured) return m_subject.captured->read(reading, step);
+        OpenedModel then(m_subject.run, std::to_string(step), m_subject.device, m_watch.stop,
+                         subProgress(from, from + 0.5 * whole));
+        return then.readPairs(m_subject.data, m_subject.interventions, reading, m_watch.stop,
+                              subProgress(from + 0.5 * whole, from + whole));
+    }
+
     void follow() {
         label();
-        std::vector<KeptStep> steps;
-        if (!m_subject.run.empty()) steps = KeptWeights(m_subject.run).stepsHere();
+        std::vector<std::int64_t> steps;
+        if (m_subject.captured)
+            steps = m_subject.captured->steps();
+        else if (!m_subject.run.empty())
+            for (const auto& kept : KeptWeights(m_subject.run).stepsHere())
+                steps.push_back(kept.step);
         if (steps.empty()) {
             m_atlas.remark += std::string(m_atlas.remark.empty() ? "" : " ") +
                               "There are no weights along training: the run kept none.";
@@ -556,12 +605,9 @@ private:
         for (std::size_t k = 0; k < steps.size(); ++k) {
             if (k < m_atlas.steps.size()) continue;
             const auto from = static_cast<double>(k) / all;
-            OpenedModel model(m_subject.run, std::to_string(steps[k].step), m_subject.device,
-                              m_watch.stop, subProgress(from, from + 0.5 / all));
-            const auto values =
-                model.readPairs(m_subject.data, m_subject.interventions, reading, m_watch.stop,
-                                subProgress(from + 0.5 / all, from + 1.0 / all));
-            RelationAtlas::Step step{steps[k].step, values.accuracy, {}};
+            check(from);
+            const auto values = readStep(reading, steps[k], from, 1.0 / all);
+            RelationAtlas::Step step{steps[k], values.accuracy, {}};
             for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
                 const auto a = m_atlas.relations[m].attribute;
                 step.fits.push_back(
@@ -576,7 +622,6 @@ private:
     }
 
     AnalysisSubject& m_subject;
-    OpenedModel& m_model;
     const AtlasOptions& m_options;
     const Watch<RelationAtlas>& m_watch;
     const AblationTable* m_measured;

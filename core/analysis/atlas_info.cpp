@@ -174,7 +174,7 @@ const Analysis& atlasAnalysis() {
             "the same: what it tells, whether that was learned, and whether the model needs it.";
         a.doing = "Reading relations";
         a.input = AnalysisInput::Data;
-        a.onDemand = a.continues = a.kept = true;
+        a.onDemand = a.continues = a.kept = a.ofCaptures = true;
         a.costText = atlasCostText;
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.check = [](const Answer& answer) { relationAtlasOf(answer); };

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "analysis/atlas.h"
+#include "analysis/captured_maps.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "answers/atlas_answer.h"
@@ -18,9 +19,21 @@ RelationAtlas measureAtlas(AnalysisSubject& subject, const AtlasOptions& options
     return describeRelations(subject, options, watch);
 }
 
+// Captured maps are few and are read at once.
+AnalysisCost capturedCost(const AnalysisSubject& subject) {
+    const auto objects = subject.captured->objects(2);
+    AnalysisCost cost;
+    for (const auto& map : subject.captured->maps(objects, true, true))
+        ++cost.parts[map.head ? "heads" : "relations"];
+    cost.noun = objects.noun;
+    cost.examples = subject.data->size();
+    return cost;
+}
+
 // From a small atlas of the model itself, of which reading is a fifth of the progress.
 AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
     using Clock = std::chrono::steady_clock;
+    if (subject.captured) return capturedCost(subject);
     const bool text = subject.model->options().input() == InputKind::Tokens;
     AtlasOptions small;
     small.examples = 2;

@@ -209,6 +209,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         p.isRun = true;
         p.newest = newestStep(path);
         p.run = readRunOptions(path);
+        requireModel(path, p.run);
         p.options = p.run.model;
         source = openKept(path, checkpoint, p.step, stop, progress);
         if (source) {

@@ -269,36 +269,6 @@ PairAttributes ofMathematics(const PairObjects& objects, const Dataset& data) {
     return attributesOfMathematics(objects.shape, texts);
 }
 
-// Mean colours of the patches, 0..1.
-PairAttributes ofPatches(const PairObjects& objects, const ImageDataset& data,
-                         const ImageInput& input) {
-    const auto& info = data.info();
-    const auto channels = static_cast<std::size_t>(info.channels);
-    const std::size_t n = objects.shape.objects;
-    std::vector<std::uint8_t> pixels(data.pixelBytes());
-    std::vector<float> colours(objects.examples.size() * n * channels, 0.0F);
-    const auto wide = info.width / static_cast<int>(input.gridColumns()),
-               high = info.height / static_cast<int>(input.gridRows());
-    const Image layout{info.width, info.height, info.channels, {}};
-    for (std::size_t e = 0; e < objects.examples.size(); ++e) {
-        data.read(objects.examples[e], pixels);
-        for (std::size_t k = 0; k < n; ++k) {
-            const int row = static_cast<int>(k) / static_cast<int>(objects.columns),
-                      column = static_cast<int>(k) % static_cast<int>(objects.columns);
-            for (int y = row * high; y < (row + 1) * high; ++y)
-                for (int x = column * wide; x < (column + 1) * wide; ++x)
-                    for (std::size_t c = 0; c < channels; ++c)
-                        colours[(e * n + k) * channels + c] +=
-                            static_cast<float>(pixels[layout.index(y, x, static_cast<int>(c))]) /
-                            (255.0F * static_cast<float>(wide * high));
-        }
-    }
-    std::vector<std::size_t> patches(n);
-    for (std::size_t k = 0; k < n; ++k) patches[k] = k;
-    return attributesOfPatches(objects.shape, static_cast<std::size_t>(objects.columns), patches,
-                               colours, channels);
-}
-
 // Pictures and words
 // -------------------------------------------------------------------------------------------------
 
@@ -403,6 +373,44 @@ void keepExamples(PairObjects& objects, std::size_t examples) {
     if (!objects.starts.empty()) objects.starts.resize(examples);
 }
 
+PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset& data,
+                                  const ImageInput& input) {
+    const auto& info = data.info();
+    const auto channels = static_cast<std::size_t>(info.channels);
+    const std::size_t n = objects.shape.objects;
+    std::vector<std::uint8_t> pixels(data.pixelBytes());
+    // Mean colours of the patches, 0..1.
+    std::vector<float> colours(objects.examples.size() * n * channels, 0.0F);
+    const auto wide = info.width / static_cast<int>(input.gridColumns()),
+               high = info.height / static_cast<int>(input.gridRows());
+    const Image layout{info.width, info.height, info.channels, {}};
+    for (std::size_t e = 0; e < objects.examples.size(); ++e) {
+        data.read(objects.examples[e], pixels);
+        for (std::size_t k = 0; k < n; ++k) {
+            const int row = static_cast<int>(k) / static_cast<int>(objects.columns),
+                      column = static_cast<int>(k) % static_cast<int>(objects.columns);
+            for (int y = row * high; y < (row + 1) * high; ++y)
+                for (int x = column * wide; x < (column + 1) * wide; ++x)
+                    for (std::size_t c = 0; c < channels; ++c)
+                        colours[(e * n + k) * channels + c] +=
+                            static_cast<float>(pixels[layout.index(y, x, static_cast<int>(c))]) /
+                            (255.0F * static_cast<float>(wide * high));
+        }
+    }
+    std::vector<std::size_t> patches(n);
+    for (std::size_t k = 0; k < n; ++k) patches[k] = k;
+    return attributesOfPatches(objects.shape, static_cast<std::size_t>(objects.columns), patches,
+                               colours, channels);
+}
+
+void completeAttributes(PairAttributes& all, const PairObjects& objects, std::int64_t examples,
+                        const std::string& file) {
+    if (!file.empty()) addFile(all, objects, file, examples);
+    std::erase_if(all.all, [&](const auto& one) { return !differs(objects.shape, one); });
+    addHalves(all, objects.shape);
+    joinEqual(all);
+}
+
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
                             const Dataset& data, const std::string& attributes) {
     PairAttributes all;
@@ -411,17 +419,14 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
     else if (const auto* text = dynamic_cast<const TokenDataset*>(&data))
         all = ofText(objects, *text);
     else if (const auto* images = dynamic_cast<const ImageDataset*>(&data))
-        all = ofPatches(objects, *images, model.get<ImageInput>());
+        all = attributesOfImages(objects, *images, model.get<ImageInput>());
     else if (data.sample(0).source.text)
         all = ofMathematics(objects, data);
     else
         all.occupied.assign(objects.shape.examples, 0);
     if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
         addAnswer(all, objects, *sets);
-    if (!attributes.empty()) addFile(all, objects, attributes, data.size());
-    std::erase_if(all.all, [&](const auto& one) { return !differs(objects.shape, one); });
-    addHalves(all, objects.shape);
-    joinEqual(all);
+    completeAttributes(all, objects, data.size(), attributes);
     return all;
 }
 

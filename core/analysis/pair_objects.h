@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "types/image.h"
 #include "types/model_options.h"
+#include "types/option_groups.h"
 
 namespace relascope::core {
 
@@ -44,6 +45,14 @@ void keepExamples(PairObjects& objects, std::size_t examples);
 /// ("large distance in A"). Throws FileError for a file of another form.
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
                             const Dataset& data, const std::string& attributes);
+
+/// Those that follow from the patches of images: places and mean colours.
+PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset& data,
+                                  const ImageInput& input);
+/// The rest of attributesOf(), for attributes of data with so many examples: those of a file, what
+/// never differs dropped, what is the same joined, the halves of ordered ones.
+void completeAttributes(PairAttributes& attributes, const PairObjects& objects,
+                        std::int64_t examples, const std::string& file);
 
 /// Facts about single objects, [examples, objects, names], -1: not known. Of data with facts these,
 /// of a text whose tokenizer is known the class of each token; else there are none.

@@ -20,6 +20,7 @@
 namespace relascope::core {
 
 class AblationProgress;  // ablation_options.h
+class CapturedMaps;      // captured_maps.h
 class OpenedModel;
 
 /// What is analysed.
@@ -27,6 +28,9 @@ struct AnalysisSubject {
     /// Null for AnalysisInput::KeptSteps in the window, which opens the weights of each step
     /// itself.
     OpenedModel* model = nullptr;
+    /// In place of a model, of a run that another program recorded: for analyses with
+    /// Analysis::ofCaptures, whose data are the captured inputs.
+    std::shared_ptr<const CapturedMaps> captured = {};
     std::string path = {};  ///< what the model was opened from
     std::string run = {};   ///< run folder; empty for a checkpoint
     std::string device = "auto";

@@ -50,7 +50,8 @@ public:
             line.note = ours.defined() ? "different shape" : "not computed by this model";
             return add(line);
         }
-        const auto difference = (ours.to(torch::kDouble) - theirs).abs();
+        // Outputs are where the model computes.
+        const auto difference = (ours.to(torch::kCPU, torch::kDouble) - theirs).abs();
         const double largest = theirs.numel() > 0 ? theirs.abs().max().item<double>() : 0.0;
         line.absolute = theirs.numel() > 0 ? difference.max().item<double>() : 0.0;
         line.relative = line.absolute / std::max(largest, 1e-12);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/recorded/recorded_options.h"
 #include "options/field_text.h"
 
 namespace relascope::core {
@@ -107,6 +108,19 @@ RunOptions runOptionsFromJson(const std::string& text) {
     if (const auto at = Json::json_pointer("/model/architecture"); json.contains(at)) {
         const auto& field = RunOptions::field(kArchitectureKey);
         field.set(options, fieldValueFromJson(kArchitectureKey, field.spec, json[at]));
+    }
+    if (auto* recorded = options.model.find<RecordedOptions>()) {
+        // What another program says of its model and data is kept as it is, and not read.
+        const auto settings = [&](const char* group) {
+            const auto at = Json::json_pointer(std::string("/") + group + "/settings");
+            return json.contains(at) && json[at].is_object() ? json[at].dump() : std::string("{}");
+        };
+        recorded->model = settings("model"), recorded->data = settings("data");
+        options.data.kind = kRecorded;
+        options.data.task.clear();
+        if (json.contains("variant") && json["variant"].is_string())
+            options.variant = json["variant"].get<std::string>();
+        return options;
     }
     for (const auto& [key, value] : json.items()) {
         if (key == "preset" && value.is_string())

@@ -14,7 +14,7 @@ namespace relascope::core {
 std::string runOptionsToJson(const RunOptions& options);
 /// The inverse of runOptionsToJson(). Missing fields keep their defaults, fields of other
 /// architectures (stored by earlier versions) are left out, unknown or ill-typed ones throw
-/// OptionError.
+/// OptionError. Of a run that another program recorded anything is read that it says.
 RunOptions runOptionsFromJson(const std::string& text);
 
 /// The value of one field as JSON; and back, with its bounds checked. Throws OptionError(`key`,

@@ -33,6 +33,25 @@ RunOptions runOptions(const RunSettings& s) {
     return options;
 }
 
+std::vector<std::string> trainWords(const RunOptions& options) {
+    RunOptions preset;
+    try {
+        preset = presetOptions(options.preset, options.variant);
+        fitToData(preset);
+    } catch (const OptionError&) {
+        return {};
+    }
+    std::vector<std::string> words = {"train", options.preset};
+    if (!options.variant.empty()) words.insert(words.end(), {"--model", options.variant});
+    for (const auto& field : RunOptions::fieldTable()) {
+        if (!field.present(options)) continue;
+        const auto value = field.get(options);
+        if (field.present(preset) && field.get(preset) == value) continue;
+        words.insert(words.end(), {"--set", field.spec.name + "=" + fieldValueText(value)});
+    }
+    return words;
+}
+
 void fitToData(RunOptions& options) {
     if (!options.train.init_from.empty()) return;
     const auto& kind = dataKind(options.data.kind);

@@ -26,6 +26,10 @@ struct RunSettings {
 /// The checked options. Throws OptionError naming the key and its valid values.
 RunOptions runOptions(const RunSettings& settings);
 
+/// The words of `relascope-cli` that train a run with these options: "train", the preset, and --set
+/// for each option that differs from it. Empty for a preset or model that is not known.
+std::vector<std::string> trainWords(const RunOptions& options);
+
 // Model options that follow from the data.
 
 /// Sets the model options that follow from the data options: sizes of objects, vocabularies,

@@ -9,6 +9,7 @@
 
 #include "files/atomic_file.h"
 #include "interventions/edit_json.h"
+#include "model/recorded/recorded_options.h"
 #include "options/field_text.h"
 #include "options/metrics.h"
 #include "options/options_json.h"
@@ -108,6 +109,14 @@ Validation validationFromJson(const Json& json) {
         if (key != "step" && value.is_number())
             validation.values.emplace_back(key, value.get<double>());
     return validation;
+}
+
+// The main metric of a run that another program recorded: its accuracy where it measures one.
+std::string recordedMetric(const Json& json) {
+    for (const auto* scores : {"kept", "last"})
+        if (json.contains(scores) && json[scores].is_object() && json[scores].contains("accuracy"))
+            return "accuracy";
+    return "loss";
 }
 
 // The validation points of a run, a small part of the points of a long run.
@@ -224,6 +233,7 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
 RunFolder RunFolder::open(const std::string& path) {
     RunFolder folder(path);
     folder.m_options = readRunOptions(path);
+    requireModel(path, folder.m_options);
     requireWritable(path);
     folder.claim();
     folder.m_info = readRunInfo(path);
@@ -415,8 +425,10 @@ RunInfo readRunInfo(const std::string& path) {
         i.evaluations = get<std::int64_t>(best, "evaluations", 0);
     if (last.is_object()) i.last = validationFromJson(last);
     const auto options = readRunOptions(path);
-    i.options = optionTexts(options);
-    i.metric = shownMetric(options);
+    const auto* recorded = options.model.find<RecordedOptions>();
+    i.recorded = recorded != nullptr;
+    i.options = recorded ? settingTexts(*recorded) : optionTexts(options);
+    i.metric = recorded ? recordedMetric(json) : shownMetric(options);
     i.restoresBest = options.train.early_stopping.restore_best;
     if (json.contains("kept") && json["kept"].is_object()) {
         i.kept = validationFromJson(json["kept"]);
@@ -453,6 +465,10 @@ RunOptions readRunOptions(const std::string& path) {
     } catch (const Error& error) {
         throw FileError(path + "/run.json", error.what());
     }
+}
+
+void requireModel(const std::string& path, const RunOptions& options) {
+    if (isRecorded(options.model)) throw FileError(path, kNoModel);
 }
 
 RunLabels readRunLabels(const std::string& path) {

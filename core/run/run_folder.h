@@ -125,6 +125,8 @@ std::string runOfWeights(const std::string& path);
 RunInfo readRunInfo(const std::string& path);
 /// The options of a run. Throws FileError naming an invalid field.
 RunOptions readRunOptions(const std::string& path);
+/// Throws FileError for a run that another program recorded (model/recorded/recorded_options.h).
+void requireModel(const std::string& path, const RunOptions& options);
 /// The data of a run as they were when it began: its own tokenizer in place of one made from the
 /// text.
 DataOptions runData(const std::string& path, DataOptions options);

@@ -17,6 +17,7 @@
 #include "data/token_cache.h"
 #include "files/mapped_file.h"
 #include "files/sha256.h"
+#include "run/captures.h"
 #include "run/run_folder.h"
 #include "types/error.h"
 
@@ -114,6 +115,16 @@ std::string checkpointFile(const std::string& run, std::int64_t step) {
     return run + "/checkpoints/step-" + std::to_string(newest) + "/model.safetensors";
 }
 
+/// The maps captured at that step, or at the last one; empty without any.
+std::string captureFile(const std::string& run, std::int64_t step) {
+    const auto folder = run + "/captures";
+    const auto steps = captureSteps(folder);
+    if (steps.empty()) return {};
+    const auto at = step < 0 ? steps.back() : step;
+    if (std::find(steps.begin(), steps.end(), at) == steps.end()) return {};
+    return folder + "/step-" + std::to_string(at) + ".safetensors";
+}
+
 }  // namespace
 
 std::string fileChecksum(const std::string& path) {
@@ -146,8 +157,10 @@ std::string weightsChecksum(const std::string& path, const std::string& checkpoi
     const KeptWeights kept(path);
     const auto here = kept.stepsHere();
     const auto* found = step >= 0 ? kept.nearest(step) : here.empty() ? nullptr : &here.back();
-    if (!found) throw FileError(path, "has no weights yet");
-    return ofKept(path, *found);
+    if (found) return ofKept(path, *found);
+    const auto captured = captureFile(path, step);
+    if (captured.empty()) throw FileError(path, "has neither weights nor captured maps yet");
+    return fileChecksum(captured);
 }
 
 }  // namespace relascope::core

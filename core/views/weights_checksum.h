@@ -15,7 +15,8 @@ std::string fileChecksum(const std::string& path);
 /// --checkpoint:
 ///   "crc32:..."   of a kept step, that of its values (formats.md section 11): its file may be
 ///                 written anew in another form of storage
-///   "sha256:..."  of the file of the weights; of several that of their names and checksums
+///   "sha256:..."  of the file of the weights; of several that of their names and checksums; of a
+///                 step without weights that of its captured maps
 /// Throws FileError; of a word that no step has, OptionError.
 std::string weightsChecksum(const std::string& path, const std::string& checkpoint = {});
 

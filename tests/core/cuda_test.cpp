@@ -42,7 +42,9 @@ TrainResult trainOn(RunFolder& folder, const std::string& device, std::int64_t e
 }
 
 void goldenCasesVerify() {
-    for (const auto& name : goldenCases()) {
+    auto cases = goldenCases();
+    for (const auto& name : whyCases()) cases.push_back(name);
+    for (const auto& name : cases) {
         const auto report =
             verifyFolder(std::string(RELASCOPE_FIXTURES) + "/golden/" + name, "cuda:0");
         for (const auto& line : report.lines)

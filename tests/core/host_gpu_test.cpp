@@ -5,10 +5,12 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 
+#include "analysis/verify.h"
 #include "model/attention/cuda_check.h"
 #include "model/decode/generate.h"
 #include "model/model.h"
 #include "support/form_results.h"
+#include "support/golden_cases.h"
 #include "support/host_gpu.h"
 #include "support/host_kernels.h"
 #include "support/rooms.h"
@@ -142,6 +144,15 @@ TEST(GeneratingOnHostGpu, ATokenIsRepeatedAsAGraph) {
         repeated += operations < 8 && eagerOperations > 20;
     }
     EXPECT_GT(repeated, 5);
+}
+
+TEST(VerifyingOnHostGpu, AnalysesOfScoresMeetTheirGoldenNumbers) {
+    if (!hostGpuServes()) GTEST_SKIP() << "LibTorch's CUDA library is there";
+    for (const auto& name : whyCases()) {
+        const auto report =
+            verifyFolder(std::string(RELASCOPE_FIXTURES) + "/golden/" + name, "cuda:0");
+        EXPECT_TRUE(report.ok) << name;
+    }
 }
 
 // Without our kernels the cached tokens are counted on the host, which a graph would freeze.

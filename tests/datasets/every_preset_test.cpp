@@ -107,6 +107,12 @@ TEST_P(EveryPreset, TakesTwoStepsEitherWay) {
             if (RunOptions::field(key).present(form)) settings.set.push_back(key + "=" + value);
         const auto typed = runOptions(settings);
         EXPECT_EQ(typed, edited);
+        // The words that train such a run again.
+        const auto words = trainWords(edited);
+        ASSERT_GT(words.size(), 3U);
+        RunSettings again{.preset = words[1], .model = words[3]};
+        for (std::size_t k = 5; k < words.size(); k += 2) again.set.push_back(words[k]);
+        EXPECT_EQ(runOptions(again), edited);
         // Robust regression has nothing to train and only answers.
         const int steps = countParameters(edited.model).trainable > 0 ? 2 : 0;
         EXPECT_EQ(trained(home / (variant + "-window"), edited).info.step, steps);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What was opened, trained, measured and saved in this window, as the commands that do the same: a
+// script that runs.
+#pragma once
+
+#include <QDialog>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+class QPlainTextEdit;
+
+namespace relascope {
+struct RunOptions;
+}  // namespace relascope
+
+namespace relascope::app {
+
+class CommandLog : public QObject {
+    Q_OBJECT
+public:
+    /// Adds a command, with a remark on the line above it; not twice in a row.
+    void add(const QString& command, const QString& remark);
+    /// A new run with these options, or the run that was resumed.
+    void addTraining(const QString& run, const RunOptions& options, bool resumed);
+    bool isEmpty() const { return m_commands.isEmpty(); }
+    /// All of them as a shell script, which stops at the first command that fails.
+    QString script() const;
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    QString m_last;
+    QStringList m_commands;  ///< with their remarks
+};
+
+/// That of the program.
+CommandLog& commandLog();
+
+/// Shows the script, which can be copied and saved; it grows while the dialog is open.
+class CommandLogDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit CommandLogDialog(QWidget* parent);
+    /// Writes the script to a file that can be executed; false with the reason.
+    static bool save(const QString& path, QString* error);
+
+private:
+    QPlainTextEdit* m_text;
+};
+
+}  // namespace relascope::app
