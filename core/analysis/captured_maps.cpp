@@ -264,9 +264,7 @@ PairAttributes CapturedMaps::attributes(const PairObjects& objects, const std::s
                     if (floats)
                         std::memcpy(&value, bytes.data() + 4 * cell, sizeof value);
                     else
-                        value = bytes[cell] == kPairUndefined
-                                    ? std::numeric_limits<float>::quiet_NaN()
-                                    : static_cast<float>(bytes[cell]);
+                        value = static_cast<float>(bytes[cell]);
                     one.ordered =
                         one.ordered || (std::isfinite(value) && value != 0.0F && value != 1.0F);
                     values.push_back(
