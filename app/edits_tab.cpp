@@ -15,6 +15,7 @@
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection.h"
+#include "app/described_view.h"
 #include "app/inspector_editing.h"
 #include "app/inspector_why.h"
 #include "app/main_window.h"
@@ -23,10 +24,12 @@
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/duel_page.h"
 #include "app/pages/workbench_page.h"
+#include "app/run_export.h"
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/edits/edits_panel.h"
+#include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/view_text.h"
@@ -81,6 +84,8 @@ EditsTab::EditsTab(MainWindow& window)
     auto* page = qobject_cast<CheckpointPage*>(window.page(PageId::Checkpoint));
     m_workbench = std::make_unique<InspectorEditing>(*window.workbench()->inspector(), c.runEdits);
     m_checkpoint = std::make_unique<InspectorEditing>(*page->inspector(), c.checkpointEdits);
+    window.workbench()->inspector()->setDescribe([&c] { return describeRun(c); });
+    page->inspector()->setDescribe([&c] { return describeCheckpoint(c); });
     window.form()->addTab(QStringLiteral("Edits"), m_panel);
     askFile = [this](bool saves) {
         return saves ? QFileDialog::getSaveFileName(&m_window, QStringLiteral("Save the edits"),
@@ -222,6 +227,7 @@ std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) co
     if (&editing == m_checkpoint.get()) {
         subject.path = c.checkpoint.session().path().toStdString();
         subject.name = QFileInfo(c.checkpoint.session().path()).fileName();
+        subject.input = inputWords(c.checkpoint.session());
         subject.classNames = shown.result->sample.source.text ? std::vector<std::string>()
                                                               : shown.result->classNames;
         return subject;
@@ -229,6 +235,7 @@ std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) co
     const QString run = c.probe.run();
     subject.path = run.toStdString();
     subject.name = c.runs.name(run);
+    subject.input = shownInput(c);
     subject.noModel = noModel();
     subject.data = c.probe.data();
     subject.exampleSplit = c.probe.session().interventions().split;
@@ -259,6 +266,8 @@ void EditsTab::measure(const std::string& analysis) {
     if (!m_measure) {
         m_measure = new AnalysisWindow(&m_window);
         m_measure->restoreOptions(m_measureOptions);
+        for (auto* menu : m_measure->findChildren<widgets::ViewMenu*>())
+            m_window.exporter().listen(menu);
         connect(m_measure, &AnalysisWindow::editsRequested, this,
                 [this](const std::vector<Edit>& edits, const QString& what) {
                     editing().edits().add(edits, what);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -18,6 +19,7 @@
 #include "options/run_settings.h"
 #include "run/run_folder.h"
 #include "study/study.h"
+#include "views/view_file.h"
 
 namespace relascope::app {
 
@@ -91,6 +93,10 @@ bool isCommandLine(int argc, char** argv) {
     if (argc < 2) return false;
     const std::string word = argv[1];
     if (commandNames().contains(QString::fromStdString(word))) return true;
+    // `draw` of a view is a command; of another file it draws the figure of one.
+    if (word == "draw")
+        return std::any_of(argv + 2, argv + argc,
+                           [](const char* one) { return core::isViewFile(one); });
     // `train` opens a window that trains, `duel` one that compares.
     // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);

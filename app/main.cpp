@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QFile>
 #include <QFileInfo>
+#include <QHashFunctions>
 #include <QScreen>
 #include <QSettings>
 #include <QThread>
@@ -32,7 +33,9 @@
 #include "run/run_list.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/data/sample_grid.h"
+#include "widgets/export/export.h"
 #include "widgets/export/figure.h"
+#include "widgets/inspector/view_options.h"
 #include "widgets/study/efficiency_plot.h"
 #include "widgets/theme/theme.h"
 #include "wire/figures.h"
@@ -48,8 +51,9 @@ bool drawOne(const wire::MapFigure& figure, const QString& out, QString* error) 
     view.layer = figure.layer;
     view.index = figure.index;
     view.source = figure.source;
-    return widgets::renderFigure(figure.result, view, out, error,
-                                 {QString::fromStdString(figure.run), figure.steps});
+    return widgets::renderFigure(figure.result, widgets::withLook(view, figure.look), out, error,
+                                 {QString::fromStdString(figure.run), figure.steps},
+                                 widgets::partsOf(figure.look));
 }
 
 bool drawOne(const wire::TintFigure& figure, const QString& out, QString* error) {
@@ -109,6 +113,8 @@ int drawFigure(int argc, char** argv) {
         return cli::kExitUsage;
     }
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    // Parts of a font in a PDF have the order of a table: the same picture is the same bytes.
+    QHashSeed::setDeterministicGlobalSeed();
     int count = 1;
     QApplication application(count, argv);
     widgets::applyTheme(application, widgets::ThemeMode::Light);
@@ -125,6 +131,9 @@ int drawFigure(int argc, char** argv) {
         const auto frame = reader.next();
         if (!frame) throw Error("standard input holds no figure");
         const auto figure = wire::figureFromFrame(*frame);
+        const auto origin = wire::originOf(*frame);
+        const widgets::OriginScope named({QString::fromStdString(origin.command),
+                                          QString::fromStdString(origin.view), origin.dpi});
         const QString out = QString::fromLocal8Bit(argv[2]);
         if (std::visit([&](const auto& one) { return drawOne(one, out, &problem); }, figure))
             return 0;

@@ -35,6 +35,7 @@
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
 #include "app/run_export.h"
+#include "app/view_files.h"
 #include "app/window_state.h"
 #include "app/wiring.h"
 #include "widgets/analysis/findings_bar.h"
@@ -62,6 +63,7 @@ MainWindow::MainWindow(bool remember)
       m_runActions(new RunActions(*m_controllers, this)),
       m_opener(new Opener(*this)),
       m_exporter(new PageExport(*this)),
+      m_views(new ViewFiles(*this)),
       m_bar(new widgets::TrainBar),
       m_sidebar(new widgets::Sidebar),
       m_form(new widgets::OptionsForm),

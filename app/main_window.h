@@ -38,6 +38,7 @@ class RunActions;
 class WindowState;
 class DuelPage;
 class StudyPage;
+class ViewFiles;
 class WorkbenchPage;
 
 /// The pages besides the Workbench.
@@ -87,6 +88,7 @@ public:
     RunActions& runActions() const { return *m_runActions; }
     Opener& opener() const { return *m_opener; }
     PageExport& exporter() const { return *m_exporter; }
+    ViewFiles& views() const { return *m_views; }
     EditsTab& edits() const { return *m_edits; }
     /// The banner below the bar: the last error that no page shows itself.
     ErrorStrip* errorBanner() const { return m_error; }
@@ -129,6 +131,7 @@ private:
     RunActions* m_runActions;
     Opener* m_opener;
     PageExport* m_exporter;
+    ViewFiles* m_views;
     widgets::TrainBar* m_bar;
     widgets::Sidebar* m_sidebar;
     widgets::OptionsForm* m_form;

@@ -7,8 +7,10 @@
 #include "app/main_window.h"
 #include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/view_files.h"
 #include "hub/hub_cache.h"
-#include "types/text_format.h"
+#include "views/view_file.h"
+#include "views/view_words.h"
 #include "wire/host.h"
 
 namespace relascope::app {
@@ -50,7 +52,7 @@ void logOpened(const QString& path) {
         if (hub != core::kHubPrefix && core::hubPath(hub) == name) name = hub;
     } catch (const Error&) {  // it is no longer there
     }
-    commandLog().add(QString::fromStdString("relascope-cli info " + shellWord(name)),
+    commandLog().add(QString::fromStdString(core::commandLine({"info", name})),
                      QStringLiteral("Opened %1").arg(QFileInfo(path).fileName()));
 }
 
@@ -158,6 +160,7 @@ Opener::Found Opener::identify(const QString& path) {
     if (file.fileName() == "study.json") return {What::Study, file.path()};
     if (file.isDir() && QFileInfo::exists(path + "/study.json")) return {What::Study, path};
     if (file.isDir() && QFileInfo::exists(path + "/run.json")) return {What::Run, path};
+    if (core::isViewFile(file.fileName().toStdString())) return {What::View, path};
     if (texts.contains(ending)) return {What::Text, path};
     // Files of weights may have any name.
     return {images.contains(ending) ? What::Image : What::Checkpoint, path};
@@ -203,6 +206,9 @@ void Opener::openNext() {
                 return;
             case What::Study:
                 openStudy(found.path);
+                break;
+            case What::View:
+                m_window.views().open(found.path);
                 break;
             case What::Text:
                 takeText(found.path);

@@ -51,7 +51,7 @@ Q_SIGNALS:
     void recentChanged();
 
 private:
-    enum class What { Run, Study, Checkpoint, Text, Image };
+    enum class What { Run, Study, Checkpoint, Text, Image, View };
     struct Found {
         What what;
         QString path;

@@ -13,11 +13,14 @@
 #include <QTemporaryFile>
 
 #include "app/app_context.h"
+#include "app/command_log.h"
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/run_export.h"
+#include "app/view_files.h"
 #include "files/atomic_file.h"
 #include "run/run_export.h"
+#include "views/view_words.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/theme.h"
 #include "wire/child_process.h"
@@ -41,9 +44,21 @@ PageExport::PageExport(MainWindow& window)
 
 void PageExport::listen(widgets::ViewMenu* menu) {
     auto* messages = &m_window.controllers().messages;
-    connect(menu, &widgets::ViewMenu::saved, messages,
-            [messages](const QString& path) { messages->ok(QString("Wrote %1").arg(path)); });
+    connect(menu, &widgets::ViewMenu::saved, messages, [messages, menu](const QString& path) {
+        messages->ok(QString("Wrote %1").arg(path));
+        // Commands write pictures, and tables of all but studies.
+        const auto view = menu->described();
+        const QString ending = QFileInfo(path).suffix();
+        const bool table = ending == QLatin1String("csv") && view && view->command != "study";
+        if (view && (table || QStringList{"png", "svg", "pdf"}.contains(ending)))
+            commandLog().add(QString::fromStdString(core::commandOf(*view, path.toStdString())),
+                             QStringLiteral("Saved %1").arg(QFileInfo(path).fileName()));
+    });
     connect(menu, &widgets::ViewMenu::failed, messages, &Messages::error);
+    connect(menu, &widgets::ViewMenu::viewSaving, &m_window.views(),
+            [this, menu](const View& view, const QString& path, bool withData) {
+                m_window.views().save(menu, view, path, withData);
+            });
 }
 
 void PageExport::popUpMenu() {

@@ -16,6 +16,7 @@
 #include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
 #include "bench/benchmark.h"
 #include "options/field_text.h"
@@ -23,6 +24,7 @@
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "views/view_words.h"
 
 namespace relascope::cli {
 namespace {
@@ -58,9 +60,10 @@ std::vector<Command> commands() {
                                 trainCommand(),   rankCommand(),     studyCommand(),
                                 evalCommand(),    pointsCommand(),   inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
-    for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
-                             exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
-                             sessionCommand(), attachCommand(), fetchCommand(), figureCommand()})
+    for (const auto& more :
+         {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),
+          tokenizeCommand(), generateCommand(), benchCommand(), sessionCommand(), attachCommand(),
+          fetchCommand(), figureCommand(), drawCommand()})
         all.push_back(more);
     return all;
 }
@@ -110,6 +113,7 @@ public:
 
 // Runs a command. Throws RefusedWords, and what the command throws.
 int runWords(int argc, char** argv, bool answering) {
+    if (answering) figureOrigin() = {};  // a session answers one command after another
     CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag(
         "--version",
@@ -134,10 +138,13 @@ int runWords(int argc, char** argv, bool answering) {
         if (answering && !command.json) continue;
         auto* parser = app.add_subcommand(command.name, command.help);
         if (command.json) parser->add_flag("--json", json, "print one JSON object on stdout");
-        if (command.paper)
+        if (command.paper) {
             parser->add_flag(
                 "--paper", paper,
                 "pictures for a paper: the panel alone, the caption as .txt beside it");
+            parser->add_option("--dpi", figureOrigin().dpi, "of a .png; 96 is the screen's")
+                ->check(CLI::Range(24, 600));
+        }
         declared.push_back({parser, command.needs, command.declare(*parser)});
         if (command.needs == Needs::Threads)
             parser->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
@@ -158,6 +165,9 @@ int runWords(int argc, char** argv, bool answering) {
     const auto chosen = std::find_if(declared.begin(), declared.end(),
                                      [](const Declared& one) { return one.parser->parsed(); });
     if (chosen->needs == Needs::Threads) beginComputing(threads);
+    if (figureOrigin().command.empty())
+        figureOrigin().command =
+            core::commandLine(withoutOutput(std::vector<std::string>(argv + 1, argv + argc)));
     try {
         return chosen->run({json || answering, paper});
     } catch (const nlohmann::json::type_error&) {

@@ -12,6 +12,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/sample_input.h"
+#include "types/view.h"
 
 namespace CLI {
 class App;
@@ -92,8 +93,9 @@ struct InspectArguments : SampleArguments {
     std::vector<std::string> tints = {"relation"};  ///< forms of the same figure (tintForms)
     bool transposed = false;                        ///< show what the source sends
     bool along = false;  ///< values at every kept step: of cell (source, to) and of the answer
-    int to = -1;
+    int to = -1;         ///< also object j of a picture
     std::string answer;
+    MapLook look = {};  ///< without `to` and `reversed`, which are above
     bool json = false, paper = false;
 };
 
@@ -145,5 +147,6 @@ Command sessionCommand();
 Command attachCommand();
 Command fetchCommand();
 Command figureCommand();
+Command drawCommand();
 
 }  // namespace relascope::cli

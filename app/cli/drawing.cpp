@@ -74,11 +74,31 @@ void requireDrawing(const std::string& out) {
     if (isPicture(out)) drawingProgram();
 }
 
+wire::FigureOrigin& figureOrigin() {
+    static wire::FigureOrigin origin;
+    return origin;
+}
+
+std::vector<std::string> withoutOutput(std::vector<std::string> words) {
+    const bool study = !words.empty() && words[0] == "study";  // whose --out is the study
+    const std::string file = study ? "--figure" : "--out";
+    std::vector<std::string> kept;
+    for (std::size_t k = 0; k < words.size(); ++k) {
+        const auto& word = words[k];
+        if (word == file || word == "--threads")
+            ++k;  // its value
+        else if (word != "--json" && !word.starts_with(file + "=") &&
+                 !word.starts_with("--threads="))
+            kept.push_back(word);
+    }
+    return kept;
+}
+
 void draw(const std::string& out, const wire::Figure& figure, bool paper) {
     std::string program = drawingProgram(), word = "draw", file = out, style = "--paper";
     std::array<char*, 5> arguments = {program.data(), word.data(), file.data(),
                                       paper ? style.data() : nullptr, nullptr};
-    const auto input = memoryFile(wire::figureBytes(figure)), said = memoryFile({});
+    const auto input = memoryFile(wire::figureBytes(figure, figureOrigin())), said = memoryFile({});
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, input.get(), 0);

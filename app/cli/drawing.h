@@ -30,6 +30,12 @@ int runSideBySide(const std::vector<std::string>& arguments, int count,
 /// Called before anything is computed: throws Error if `out` is a picture and the program that
 /// draws it is not installed.
 void requireDrawing(const std::string& out);
+/// What the figures of this process say of themselves: the command line without the option for the
+/// file, or what `draw` says of a view.
+wire::FigureOrigin& figureOrigin();
+/// The words of a command line without what says where results go: files, --json, --threads.
+std::vector<std::string> withoutOutput(std::vector<std::string> words);
+
 /// Draws a figure to the file `out`, for a paper with its caption beside it. Throws FileError if a
 /// file cannot be written.
 void draw(const std::string& out, const wire::Figure& figure, bool paper);

@@ -36,6 +36,7 @@ int drawFigure(const std::string& name, const std::string& path, const std::stri
             !preset.starts_with(figure.preset))
             throw OptionError(
                 "path", path + " is a study of " + preset + "; " + name + " is of " + figure.takes);
+    figureOrigin().command.clear();  // that of the command which draws it
     if (paper) more.emplace_back("--paper");
     auto words = wire::wordsOf(figure, path, out, more);
     words.insert(words.begin(), "relascope-cli");

@@ -26,9 +26,11 @@
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "types/field_text.h"
 #include "types/map_difference.h"
 #include "types/suggest.h"
 #include "types/text_piece.h"
+#include "views/map_look.h"
 
 namespace relascope::cli {
 namespace {
@@ -37,7 +39,8 @@ namespace fs = std::filesystem;
 
 MapKind kindFromName(const std::string& name) {
     const std::vector<MapKind> kinds = {MapKind::Relation, MapKind::RelationalAttention,
-                                        MapKind::SensoryAttention, MapKind::Symbols};
+                                        MapKind::SensoryAttention, MapKind::AttentionTimesRelation,
+                                        MapKind::Symbols};
     std::vector<std::string> names;
     for (const auto kind : kinds) {
         names.emplace_back(mapKindName(kind));
@@ -236,6 +239,12 @@ wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result
     return figure;
 }
 
+MapLook lookOf(const InspectArguments& a) {
+    auto look = a.look;
+    look.to = a.to, look.reversed = a.transposed;
+    return look;
+}
+
 int inspect(const InspectArguments& given, const Call& call) {
     auto a = given;
     // With --words and no input, the figure of a run shows its pinned sentence.
@@ -245,9 +254,13 @@ int inspect(const InspectArguments& given, const Call& call) {
     const MapKind kind = kindFromName(a.kind);
     if (!a.out.empty()) endingOf(a.out, {".csv", ".safetensors"});
     if (a.along) return inspectAlong(a, call);
-    if (a.to >= 0 || !a.answer.empty())
-        throw OptionError(a.to >= 0 ? "--to" : "--answer", "is for --along only");
+    if (!a.answer.empty()) throw OptionError("--answer", "is for --along only");
     requireDrawing(a.out);
+    const bool product = kind == MapKind::AttentionTimesRelation;
+    if (product && (!isPicture(a.out) || !a.layers.empty()))
+        throw OptionError("--kind",
+                          "attention-x-relation is for pictures of one map; give --out with .png, "
+                          ".svg or .pdf, or --kind relation");
 
     std::string keptStep;
     EditList training;
@@ -257,7 +270,9 @@ int inspect(const InspectArguments& given, const Call& call) {
         result.sample.origin += ", trained with edits: " + core::wordsOf(training);
     if (!keptStep.empty()) std::cerr << keptStep << "\n";
     if (!result.notFinite.empty()) std::cerr << "warning: " << plainName(result.notFinite) << "\n";
-    const auto* map = result.find(kind, a.layer - 1, a.index - 1);
+    // A product is made of a relation and the attention of a head.
+    const auto stored = product ? MapKind::Relation : kind;
+    const auto* map = result.find(stored, a.layer - 1, a.index - 1);
     if (isCapture(a.out)) {
         writeCapture(a.out, result);
         map = nullptr;
@@ -265,20 +280,27 @@ int inspect(const InspectArguments& given, const Call& call) {
         if (a.layer > static_cast<int>(result.layers.size()))
             throw OptionError("--layer", std::to_string(a.layer) + " is beyond the model's " +
                                              std::to_string(result.layers.size()));
-        const int count = result.count(kind, a.layer - 1);
-        if (count == 0) throw OptionError("--kind", kindsOf(result, a.layer - 1, kind));
+        const int count = result.count(stored, a.layer - 1);
+        if (count == 0) throw OptionError("--kind", kindsOf(result, a.layer - 1, stored));
         throw OptionError(
             "--index", std::to_string(a.index) + " is beyond the layer's " + std::to_string(count));
     }
     if (map && a.source >= map->rows)
         throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
+    if (map && a.to >= map->columns)
+        throw OptionError("--to", std::to_string(a.to) + " is out of range: there are " +
+                                      std::to_string(map->columns) + " columns");
+    const auto heads = result.count(MapKind::RelationalAttention, a.layer - 1);
+    if (map && product && a.look.head > heads)
+        throw OptionError("--head", std::to_string(a.look.head) + " is beyond the layer's " +
+                                        std::to_string(heads));
     if (isPicture(a.out) && !a.layers.empty()) {
         draw(a.out, tintFigure(a, result, *map), a.paper);
     } else if (isPicture(a.out)) {
         draw(a.out,
              wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
-                             folderName(a.path), core::isRunFolder(a.path)},
+                             folderName(a.path), core::isRunFolder(a.path), lookOf(a)},
              a.paper);
     } else if (map && !a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));
@@ -311,6 +333,33 @@ int inspect(const InspectArguments& given, const Call& call) {
     return 0;
 }
 
+/// An option of a picture of a map, from its description.
+void declareLook(CLI::App& command, const Field<MapLook>& field, MapLook& look) {
+    const auto& spec = field.spec;
+    auto name = "--" + spec.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (spec.kind == FieldKind::Boolean) {
+        command.add_flag_callback(
+            name, [&field, &look] { field.set(look, true); }, spec.help);
+        return;
+    }
+    if (spec.kind == FieldKind::TextList) {
+        const auto take = [&field, &look, name](const std::vector<std::string>& texts) {
+            core::checkFieldValue(name, field.spec, texts);
+            field.set(look, texts);
+        };
+        command.add_option_function<std::vector<std::string>>(name, take, spec.help)
+            ->delimiter(',')
+            ->type_name(joined(spec.choices, ","));
+        return;
+    }
+    const auto take = [&field, &look, name](const std::string& text) {
+        field.set(look, core::parseFieldValue(name, field.spec, text));
+    };
+    auto* option = command.add_option_function<std::string>(name, take, spec.help);
+    option->type_name(spec.choices.empty() ? "INT" : joined(spec.choices, "|"));
+}
+
 void inspectOptions(CLI::App& command, InspectArguments& a) {
     checkpointOption(command, a.path, "run or checkpoint folder");
     sampleOptions(command, a);
@@ -319,14 +368,16 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
                     "a captured step of a captured sample, else the weights kept nearest to it")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--layer", a.layer, "layer, from 1")->check(CLI::Range(1, 1000));
-    command.add_option("--kind", a.kind, "relation, attention-ra, attention-sa or symbols");
+    command.add_option("--kind", a.kind,
+                       "relation, attention-ra, attention-sa, symbols or, of a picture, "
+                       "attention-x-relation");
     command.add_option("--index", a.index, "index of the relation or head, from 1")
         ->check(CLI::Range(1, 100000));
     command.add_option("--source", a.source, "token i, from 0 (0 is the class token)")
         ->check(CLI::NonNegativeNumber);
     command.add_flag("--along", a.along,
                      "the map, the cell --source, --to, and an answer at every kept step");
-    command.add_option("--to", a.to, "with --along: token j of the cell, from 0")
+    command.add_option("--to", a.to, "token j, from 0: of a picture, and of the cell of --along")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--answer", a.answer,
                        "with --along: a class, token or id, else the likeliest");
@@ -341,7 +392,8 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
         ->delimiter(',')
         ->check(CLI::IsMember(wire::tintForms()));
     command.add_flag("--transposed", a.transposed,
-                     "with --layers: what i sends, as on the authors' pages, not what it receives");
+                     "what i sends, as on the authors' pages, not what it receives");
+    for (const auto& field : core::mapLookFields()) declareLook(command, field, a.look);
     command.add_option("--out", a.out,
                        ".png, .svg, .pdf, .csv, or .safetensors: every map, as a capture");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");

@@ -18,6 +18,7 @@
 #include "app/controllers/looker.h"
 #include "types/edit.h"
 #include "types/relation_map.h"
+#include "types/view.h"
 
 namespace relascope::app {
 
@@ -31,6 +32,8 @@ struct AnalysedSubject {
     QString name;  ///< name of the run or checkpoint, in titles and file names
     std::optional<ProbeSample> sample;
     QString sampleName;                            ///< "validation 12"
+    /// The options of a command that choose the sample; nullopt: it cannot be said by them.
+    std::optional<std::vector<ViewOption>> input;
     std::shared_ptr<const wire::OpenedData> data;  ///< null: no data to measure on
     std::vector<std::string> classNames;
     QString noModel;             ///< RunsController::whyNoModel(); empty: it has one

@@ -117,6 +117,8 @@ public:
     /// The picture, tokens or text chosen by the user; without one, an input of the model or the
     /// data.
     const std::optional<ProbeSample>& own() const { return m_own; }
+    /// The last input that was chosen; own() is it once it has been read.
+    const InputRequest& request() const { return m_request; }
     /// The input in the form that is sent to a wire::Session.
     wire::Input input() const;
     void forgetInput();

@@ -64,6 +64,8 @@ public:
     bool recorded() const;
     /// Whether captured maps are shown, which cannot be edited.
     bool showsCapture() const { return mode() == Mode::Captured; }
+    /// The number of the captured input that is shown.
+    qint64 captured() const { return m_captured; }
     /// The step of the weights whose maps are shown; nullopt without a result.
     std::optional<qint64> shownStep() const {
         return m_shownStep < 0 ? std::nullopt : std::optional(m_shownStep);

@@ -213,6 +213,11 @@ void Menus::addFile() {
         m_window.showPage(PageId::Study);
         m_window.studyPage()->openStudy();
     });
+    add("Open view...", {}, "Open a view that was saved: name.relaview", [this] {
+        const QString path =
+            QFileDialog::getOpenFileName(&m_window, "Open a view", {}, "Views (*.relaview)");
+        if (!path.isEmpty()) m_window.opener().openAll({path});
+    });
     m_recent = m_menu->addMenu("Open recent");
     m_recent->setToolTipsVisible(true);
     separate();

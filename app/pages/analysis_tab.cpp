@@ -16,12 +16,15 @@
 #include <utility>
 
 #include "app/command_log.h"
+#include "app/described_view.h"
 #include "app/pages/analysis_options.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/data_source.h"
 #include "interventions/edit_words.h"
 #include "types/text_format.h"
+#include "views/view_words.h"
 #include "widgets/analysis/analysis_frame.h"
+#include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -93,6 +96,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
     m_strip = new JobStrip(this);
     m_view = widgets::makeAnalysisView(analysis, this);
     m_strip->follow(m_c.task(analysis));
+    m_view->menu()->describe = [this] { return described(); };
     if (analysis.onDemand) {
         m_strip->setDelay(kSoon);
         connect(m_fold, &QPushButton::toggled, m_controls, &QWidget::setVisible);
@@ -404,6 +408,7 @@ void AnalysisTab::activate() {
     m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
     m_caption = caption();
+    m_askedView = describeAnalysis(m_analysis, request(), *m_c.subject());
     m_c.findCost(m_analysis, request());
 }
 
@@ -432,18 +437,8 @@ void AnalysisTab::prepare(const AnalysisRequest& request) {
     m_read = true;
     m_asked = request;
     m_caption = caption();
-    if (m_analysis.onDemand)
-        m_view->setCommand(
-            m_command = text(
-                "relascope-cli " + m_analysis.name + " " + shellWord(m_c.subject()->path) +
-                (m_c.subject()->checkpoint.empty()
-                     ? std::string()
-                     : " --checkpoint " + shellWord(m_c.subject()->checkpoint)) +
-                (m_split && m_split->count() > 0
-                     ? " --split " + shellWord(m_split->currentText().toStdString())
-                     : std::string()) +
-                (request.pairs.empty() ? std::string() : " --pairs " + shellWord(request.pairs)) +
-                core::optionsToWords(m_analysis, request.values)));
+    m_askedView = describeAnalysis(m_analysis, request, *m_c.subject());
+    m_command = m_askedView ? text(core::commandOf(*m_askedView)) : QString();
 }
 
 void AnalysisTab::refuse(const QString& sentence) {
@@ -468,13 +463,62 @@ void AnalysisTab::setUnfolded(bool unfolded) {
 void AnalysisTab::show(const Answer& result) {
     m_valid = m_view->showResult(result);
     m_shown = m_asked;
-    if (m_valid) m_view->setCaption(m_analysis.onDemand ? m_caption : caption());
+    m_shownView = m_askedView;
+    if (m_valid) {
+        m_view->setCaption(m_analysis.onDemand ? m_caption : caption());
+        m_view->setCommand(m_shownView ? text(core::commandOf(*m_shownView)) : QString());
+        if (!m_viewFile.isEmpty())
+            m_view->menu()->setViewFile(std::exchange(m_viewFile, QString()));
+    }
     if (!m_valid) {
         m_c.task(m_analysis).abandon();
         m_read = false;
         if (isVisible()) activate();
     }
     updateButton();
+}
+
+/// What is shown as a view, with its answer.
+std::optional<View> AnalysisTab::described() const {
+    if (!m_shownView || m_view->isEmpty()) return std::nullopt;
+    auto view = *m_shownView;
+    view.shown = std::make_shared<const Answer>(m_view->shown());
+    view.caption = (m_analysis.onDemand ? m_caption : caption()).toStdString();
+    return view;
+}
+
+void AnalysisTab::openView(const View& view, const QString& file) {
+    const auto textOf = [&](const char* name) {
+        const auto* value = view.option(name);
+        const auto* given = value ? std::get_if<std::string>(value) : nullptr;
+        return given ? text(*given) : QString();
+    };
+    core::OptionValues values;
+    for (const auto& option : view.options)
+        if (m_analysis.field(option.name) && !reads(AnalysisInput::KeptSteps))
+            values[option.name] = option.value;
+    if (const auto* answer = view.option("answer"); answer && reads(AnalysisInput::KeptSteps))
+        values["answer"] = *answer;
+    setValues(values);
+    if (m_split && !textOf("split").isEmpty())
+        m_split->setCurrentIndex(std::max(0, m_split->findText(textOf("split"))));
+    if (m_pairs) m_pairs->setText(textOf("pairs"));
+    const QString corrupt = textOf("corrupt"), sample = QStringLiteral("sample:");
+    if (m_example && corrupt.startsWith(sample))
+        m_example->setValue(corrupt.mid(sample.size()).toInt());
+    m_viewFile = file;
+    widgets::paperAction()->setChecked(view.paper);
+    if (view.dpi > 0) m_view->menu()->setDpi(view.dpi);
+    run();
+}
+
+void AnalysisTab::showSaved(const Answer& answer, const QString& caption) {
+    m_c.task(m_analysis).abandon();
+    m_shownView.reset();
+    m_valid = false;
+    if (!m_view->showResult(answer))
+        return m_view->clear(QStringLiteral("What the view file has is not of this analysis."));
+    m_view->setCaption(caption);
 }
 
 bool AnalysisTab::eventFilter(QObject* watched, QEvent* event) {

@@ -54,6 +54,10 @@ public:
     void run(AnalysisRequest request);
     /// The sentence about what must be chosen before the analysis can run; empty: it can.
     QString missing() const;
+    /// Sets what a view says of options and inputs, and measures. `file`: its name.
+    void openView(const View& view, const QString& file);
+    /// Shows an answer that was saved with a view, without weights.
+    void showSaved(const Answer& answer, const QString& caption);
     /// A result of this request is about to be reported: names what it is of, and the command that
     /// measures the same.
     void prepare(const AnalysisRequest& request);
@@ -91,6 +95,7 @@ private:
     void describe();
     void updateButton();
     QString caption() const;
+    std::optional<View> described() const;
     QString nameOfB() const;
     bool reads(core::AnalysisInput input) const { return m_analysis.input == input; }
 
@@ -122,7 +127,9 @@ private:
     std::optional<AnalysisCost> m_cost;
     AnalysisRequest m_asked, m_shown;  ///< the last request, and that of the result shown
     QString m_refusal;
-    QString m_caption;       ///< caption of the last request
+    QString m_caption;                             ///< caption of the last request
+    std::optional<View> m_askedView, m_shownView;  ///< the last request and the result as commands
+    QString m_viewFile;                            ///< of the view that is being opened
     QTimer m_start;          ///< delay, as typed or dragged values change many times a second
     QString m_command;       ///< what repeats the result on a command line
     bool m_running = false;  ///< the analysis, not only its cost

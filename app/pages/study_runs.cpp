@@ -12,6 +12,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 
@@ -141,12 +142,27 @@ void StudyCurves::addMenu() {
     menu->wholeSize = [size] { return size; };
     menu->caption = [this] { return studyCaption(m_c); };
     menu->addPgfplots([this, menu] { return m_plot->pgfplots(menu->caption()); });
+    menu->describe = [this] { return described(); };
     menu->menu()->addSeparator();
     menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot,
                             &widgets::EfficiencyPlot::resetZoom);
     for (QWidget* control :
          std::initializer_list<QWidget*>{m_log, m_published, m_reference, m_band, more})
         m_head->addControl(control);
+}
+
+/// The plot as a command, which has neither a logarithmic axis nor other bands.
+std::optional<View> StudyCurves::described() const {
+    const auto* reading = m_c.reading() ? &*m_c.reading() : nullptr;
+    const bool usual = !m_log->isChecked() && m_published->isChecked() &&
+                       !m_reference->isChecked() && m_band->currentIndex() == 0;
+    const auto path = m_c.path().toStdString();
+    if (!reading || !reading->measure || !usual || wire::farPathOf(path)) return std::nullopt;
+    View view;
+    view.command = "study";
+    view.subjects = {{path, {}, {}, {}, {}}};
+    view.options = {{"metric", reading->measure->metric}, {"split", reading->measure->split}};
+    return view;
 }
 
 void StudyCurves::showStudy() {

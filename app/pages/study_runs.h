@@ -3,6 +3,9 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
+
+#include "types/view.h"
 
 #include "widgets/study/efficiency_plot.h"
 
@@ -60,6 +63,7 @@ public:
 
 private:
     void addMenu();
+    std::optional<View> described() const;
 
     StudyController& m_c;
     widgets::PanelHead* m_head;

@@ -447,7 +447,8 @@ void WorkbenchPage::showHead() {
                                                       : std::vector<widgets::PublishedValue>();
     if (published != m_published) m_curves->setPublished(m_published = std::move(published));
     const RunInfo* info = m_c.runs.info(path);
-    m_inspector->setFigureRun(info ? QString::fromStdString(info->name) : QString());
+    // Without a run the maps of a view file may be shown, which has the name.
+    if (info) m_inspector->setFigureRun(QString::fromStdString(info->name));
     showSubject();
     if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
     QString title = QString::fromStdString(info->recorded ? info->model : info->preset);

@@ -511,9 +511,11 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
     const std::string title = "Scan of " + escapedXml(subject);
     std::string page =
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
-        title + "</title><style>" + kPage + "</style></head><body>\n<h1>" + title + "</h1>\n<p>" +
-        escapedXml(introduction(scan)) + "</p>\n<h2>Findings</h2>\n";
+        "<meta name=\"viewport\" content=\"width=device-width\">"
+        "<meta name=\"generator\" content=\"Relascope\"><meta name=\"command\" content=\"" +
+        escapedXml(command) + "\"><title>" + title + "</title><style>" + kPage +
+        "</style></head><body>\n<h1>" + title + "</h1>\n<p>" + escapedXml(introduction(scan)) +
+        "</p>\n<h2>Findings</h2>\n";
     if (scan.findings.empty()) page += "<p>There are none.</p>\n";
     page += "<ol>\n";
     for (const auto& finding : scan.findings) {

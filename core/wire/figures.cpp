@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "wire/figures.h"
 
+#include "types/field_text.h"
+#include "views/map_look.h"
 #include "wire/answer_frame.h"
 #include "wire/types.h"
 
@@ -21,6 +23,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyInfo, path, plan, cells)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPoint, series, size, values, mean, error, low, high,
                                    parameters)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PublishedPoint, series, size, mean, error, source)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapLook, head, to, reversed, form, top, range, unclipped,
+                                   green_red, order, parts)
 
 namespace wire {
 
@@ -32,7 +36,8 @@ Json messageOf(const MapFigure& figure, Bytes& blob) {
     return {{"figure", "map"},       {"result", resultToJson(figure.result, blob)},
             {"kind", figure.kind},   {"layer", figure.layer},
             {"index", figure.index}, {"source", figure.source},
-            {"run", figure.run},     {"steps", figure.steps}};
+            {"run", figure.run},     {"steps", figure.steps},
+            {"look", figure.look}};
 }
 Json messageOf(const TintFigure& figure, Bytes& blob) {
     return {{"figure", "tint"},      {"result", resultToJson(figure.result, blob)},
@@ -64,11 +69,36 @@ const std::vector<std::string>& tintForms() {
     return forms;
 }
 
-Bytes figureBytes(const Figure& figure) {
+Bytes figureBytes(const Figure& figure, const FigureOrigin& origin) {
     Bytes blob;
-    const Json message = std::visit([&](const auto& one) { return messageOf(one, blob); }, figure);
+    Json message = std::visit([&](const auto& one) { return messageOf(one, blob); }, figure);
+    message["command"] = origin.command;
+    message["view"] = origin.view;
+    message["dpi"] = origin.dpi;
     return frameBytes(message, blob);
 }
+
+FigureOrigin originOf(const Frame& frame) {
+    FigureOrigin origin{valueOf<std::string>(frame.message, "command"),
+                        valueOf<std::string>(frame.message, "view"),
+                        valueOf<int>(frame.message, "dpi")};
+    if (origin.dpi < 24 || origin.dpi > 2400) throw FrameError("a figure has no valid dpi");
+    return origin;
+}
+
+namespace {
+
+MapLook checkedLook(MapLook look) {
+    try {
+        for (const auto& field : core::mapLookFields())
+            core::checkFieldValue(field.spec.name, field.spec, field.get(look));
+    } catch (const OptionError& error) {
+        throw FrameError(std::string("a figure has no valid look: ") + error.what());
+    }
+    return look;
+}
+
+}  // namespace
 
 Figure figureFromFrame(const Frame& frame) {
     const Json& m = frame.message;
@@ -82,6 +112,7 @@ Figure figureFromFrame(const Frame& frame) {
         figure.source = valueOf<int>(m, "source");
         figure.run = valueOf<std::string>(m, "run");
         figure.steps = valueOf<bool>(m, "steps");
+        figure.look = checkedLook(valueOf<MapLook>(m, "look"));
         return figure;
     }
     if (what == "tint")
@@ -104,6 +135,33 @@ Figure figureFromFrame(const Frame& frame) {
                               valueOf<std::string>(m, "caption")};
     }
     throw FrameError("there is no figure '" + what + "'");
+}
+
+Figure figureOf(const View& view) {
+    if (const auto* answer = std::get_if<std::shared_ptr<const Answer>>(&view.shown);
+        answer && *answer)
+        return AnalysisFigure{view.command, **answer, view.caption};
+    const auto* result = std::get_if<std::shared_ptr<const ProbeResult>>(&view.shown);
+    if (!result || !*result) throw Error("the view shows nothing that could be kept beside it");
+    const auto number = [&](const char* name, std::int64_t otherwise) {
+        const auto* value = view.option(name);
+        const auto* given = value ? std::get_if<std::int64_t>(value) : nullptr;
+        return static_cast<int>(given ? *given : otherwise);
+    };
+    MapFigure figure{**result};
+    figure.layer = number("layer", 1) - 1, figure.index = number("index", 1) - 1;
+    figure.source = number("source", 0);
+    figure.run = view.caption, figure.steps = view.steps;
+    figure.look.to = number("to", -1);
+    for (const auto& field : core::mapLookFields())
+        if (const auto* value = view.option(field.spec.name)) field.set(figure.look, *value);
+    if (const auto* turned = view.option("transposed"))
+        figure.look.reversed = std::get<bool>(*turned);
+    if (const auto* kind = view.option("kind"))
+        for (int k = 0; k <= static_cast<int>(MapKind::Symbols); ++k)
+            if (std::get<std::string>(*kind) == mapKindName(static_cast<MapKind>(k)))
+                figure.kind = static_cast<MapKind>(k);
+    return figure;
 }
 
 }  // namespace wire

@@ -11,6 +11,7 @@
 #include "types/data_example.h"
 #include "types/relation_map.h"
 #include "types/study.h"
+#include "types/view.h"
 #include "wire/frame.h"
 
 namespace relascope::wire {
@@ -22,6 +23,7 @@ struct MapFigure {
     int layer = 0, index = 0, source = 0;
     std::string run;    ///< the name of the run or checkpoint, in the caption
     bool steps = true;  ///< its weights are of a step; not those of a checkpoint of no run
+    MapLook look = {};
 };
 
 /// The input of a probe, tinted by maps from a source, as in the papers.
@@ -67,9 +69,21 @@ struct AnalysisFigure {
 
 using Figure = std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure>;
 
+/// What a figure is of, which its file says.
+struct FigureOrigin {
+    std::string command;  ///< the line that draws it
+    std::string view;     ///< the name of the view file that it was drawn from; may be empty
+    int dpi = 300;        ///< of a PNG
+};
+
 /// A figure as a frame. Throws FrameError for a result that is larger than a frame.
-Bytes figureBytes(const Figure& figure);
+Bytes figureBytes(const Figure& figure, const FigureOrigin& origin = {});
+FigureOrigin originOf(const Frame& frame);
 /// The figure of a frame. Throws FrameError if it holds none, FileError for damaged maps.
 Figure figureFromFrame(const Frame& frame);
+
+/// What a view shows as the figure that is kept beside its file: a map, or an answer. Throws Error
+/// where it shows nothing.
+Figure figureOf(const View& view);
 
 }  // namespace relascope::wire

@@ -445,6 +445,90 @@ TEST_F(ExportTest, TintsHaveTitlesAndColoursForAllReaders) {
     EXPECT_FALSE(svg.contains("j = ") || svg.contains("tanh") || svg.contains("step"));
 }
 
+TEST_F(ExportTest, PicturesSayTheirCommandAndViewFile) {
+    QToolButton button;
+    map.setAccessibleName(QStringLiteral("Map <1> & more"));
+    ViewMenu menu(&button, &map, [] { return QStringLiteral("map"); });
+    View view;
+    view.command = "inspect";
+    view.subjects = {{"/runs/a & b", {}, {}, {}, {}}};
+    view.options = {{"layer", std::int64_t{2}}};
+    bool sayable = true;
+    menu.describe = [&] { return sayable ? std::optional(view) : std::nullopt; };
+    const QString command = QStringLiteral("relascope-cli inspect '/runs/a & b' --layer 2");
+    QString error;
+    const auto write = [&](const char* name) {
+        EXPECT_TRUE(menu.write(path(QLatin1String(name)), &error)) << error.toStdString();
+        return read(path(QLatin1String(name)));
+    };
+    menu.setViewFile(QStringLiteral("/home/me/secret folder/fig.relaview"));
+    for (const char* name : {"a.png", "a.svg", "a.pdf"}) {
+        const auto bytes = write(name);
+        EXPECT_FALSE(bytes.contains("secret")) << name;
+        EXPECT_EQ(write(name), bytes) << name << " is the same a second time";
+    }
+    const QImage png(path("a.png"));
+    EXPECT_EQ(png.text(QStringLiteral("Command")), command);
+    EXPECT_EQ(png.text(QStringLiteral("View")), QStringLiteral("fig.relaview"));
+    EXPECT_EQ(png.text(QStringLiteral("Software")), QStringLiteral("Relascope"));
+    QXmlStreamReader reader(read(path("a.svg")));
+    QString title, description;
+    while (!reader.atEnd()) {
+        reader.readNext();
+        if (reader.isStartElement() && reader.name() == QLatin1String("title"))
+            title = reader.readElementText();
+        if (reader.isStartElement() && reader.name() == QLatin1String("desc"))
+            description = reader.readElementText();
+    }
+    EXPECT_FALSE(reader.hasError()) << reader.errorString().toStdString();
+    EXPECT_EQ(title, map.accessibleName());
+    EXPECT_EQ(description,
+              QStringLiteral("Software: Relascope\nCommand: %1\nView: fig.relaview").arg(command));
+    EXPECT_TRUE(
+        read(path("a.pdf"))
+            .contains("<relascope:command>relascope-cli inspect '/runs/a &amp; b' --layer 2<"));
+    // Another view than the one of the file.
+    view.options[0].value = std::int64_t{1};
+    EXPECT_EQ(menu.viewFile(), QString());
+    EXPECT_FALSE(write("a.svg").contains("fig.relaview"));
+    sayable = false;
+    EXPECT_FALSE(write("a.svg").contains("Command"));
+}
+
+TEST_F(ExportTest, TheMenuSavesWhatCanBeSaid) {
+    QToolButton button;
+    ViewMenu menu(&button, &map, [] { return QStringLiteral("map"); });
+    View view;
+    view.command = "inspect";
+    view.subjects = {{"/runs/a", {}, {}, {}, {}}};
+    bool sayable = false;
+    menu.describe = [&] { return sayable ? std::optional(view) : std::nullopt; };
+    menu.askPath = [this](const QString&, const QString& suggested, const QString&) {
+        EXPECT_EQ(suggested, QStringLiteral("map.relaview"));
+        return path("mine");
+    };
+    QSignalSpy saving(&menu, &ViewMenu::viewSaving);
+    const auto entry = [&](const char* text) {
+        Q_EMIT menu.menu()->aboutToShow();
+        for (QAction* action : menu.menu()->actions())
+            if (action->text() == QLatin1String(text)) return action;
+        return static_cast<QAction*>(nullptr);
+    };
+    const char* const save = "Save view with data...";
+    EXPECT_FALSE(entry(save)->isVisible());
+    sayable = true;
+    EXPECT_TRUE(entry(save)->isVisible());
+    entry(save)->trigger();
+    ASSERT_EQ(saving.count(), 1);
+    EXPECT_EQ(saving[0][1].toString(), path("mine.relaview"));
+    EXPECT_TRUE(saving[0][2].toBool());
+    menu.setDpi(150);
+    EXPECT_EQ(menu.described()->dpi, 150);
+    entry("Copy as command")->trigger();
+    EXPECT_EQ(QApplication::clipboard()->text(),
+              QStringLiteral("relascope-cli inspect /runs/a --dpi 150 --out figure.svg"));
+}
+
 TEST_F(ExportTest, FigureNeedsAMap) {
     ProbeResult nothing;
     QString error;

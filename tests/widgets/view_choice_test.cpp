@@ -11,6 +11,7 @@
 #include "support/rooms.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/view_choice.h"
+#include "widgets/inspector/view_options.h"
 #include "widgets/source/tile_view.h"
 #include "widgets/theme/controls.h"
 
@@ -127,6 +128,48 @@ TEST(SampleChooser, SplitsBoundTheNumberAndLabelsTheSteps) {
     EXPECT_TRUE(byLabel[0][2].toBool());
     chooser.setLabelFilter(3);
     EXPECT_EQ(chooser.labelFilter(), -1);
+}
+
+TEST(ViewOptions, GiveTheViewAgain) {
+    InspectorView view;
+    view.layer = 1, view.index = 2, view.source = 5, view.target = 3;
+    std::vector<InspectorView> views = {view};
+    for (int form = 0; form <= static_cast<int>(Processing::Sign); ++form)
+        views.push_back(view.with(&InspectorView::processing, form));
+    for (int range = 0; range <= static_cast<int>(Range::Fixed); ++range)
+        views.push_back(view.with(&InspectorView::range, range));
+    for (int shown = 0; shown <= static_cast<int>(Shown::Difference); ++shown)
+        views.push_back(view.with(&InspectorView::shown, shown));
+    for (int kind = 0; kind <= static_cast<int>(MapKind::Symbols); ++kind)
+        views.push_back(view.with(&InspectorView::kind, kind));
+    views.push_back(view.with(&InspectorView::kind, MapKind::AttentionTimesRelation)
+                        .with(&InspectorView::head, 1));
+    views.push_back(
+        view.with(&InspectorView::processing, Processing::TopK).with(&InspectorView::topK, 9));
+    views.push_back(view.with(&InspectorView::robust, false));
+    views.push_back(view.with(&InspectorView::paper, true));
+    views.push_back(view.with(&InspectorView::reversed, true));
+    for (const auto& one : views) {
+        View options;
+        addViewOptions(options, one, FigurePart::Map);
+        EXPECT_EQ(inspectorViewOf(options), one);
+    }
+    for (int order = 0; order < kMapOrders; ++order) {
+        const auto one = view.with(&InspectorView::order, order);
+        View options;
+        addViewOptions(options, one, FigurePart::SmallMaps);
+        EXPECT_EQ(inspectorViewOf(options), one);
+    }
+    for (const FigureParts parts :
+         {FigureParts(FigurePart::Source), FigureParts(FigurePart::Map),
+          FigureParts(FigurePart::SmallMaps), FigurePart::Source | FigurePart::Map}) {
+        View options;
+        addViewOptions(options, view, parts);
+        MapLook look;
+        if (const auto* named = options.option("parts"))
+            look.parts = std::get<std::vector<std::string>>(*named);
+        EXPECT_EQ(partsOf(look), parts);
+    }
 }
 
 }  // namespace

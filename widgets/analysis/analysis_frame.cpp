@@ -215,10 +215,17 @@ void AnalysisFrame::saveReport() {
     if (path.isEmpty()) return;
     const QFileInfo place(path);
     QString error;
+    const QString viewFile = m_menu->viewFile(), meta = QStringLiteral("<meta name=\"command\"");
     for (const auto& file : m_report(shown(), place.completeBaseName().toStdString(),
                                      m_caption.toStdString(), m_command.toStdString()))
-        if (!exportCsv(QString::fromStdString(file.content),
-                       place.dir().filePath(QString::fromStdString(file.name)), &error)) {
+        if (!exportCsv(
+                viewFile.isEmpty()
+                    ? QString::fromStdString(file.content)
+                    : QString::fromStdString(file.content)
+                          .replace(meta, QStringLiteral("<meta name=\"view\" content=\"%1\">")
+                                                 .arg(viewFile.toHtmlEscaped()) +
+                                             meta),
+                place.dir().filePath(QString::fromStdString(file.name)), &error)) {
             Q_EMIT m_menu->failed(error);
             return;
         }

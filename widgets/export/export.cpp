@@ -5,6 +5,7 @@
 #include <QAbstractSpinBox>
 #include <QActionGroup>
 #include <QApplication>
+#include <QBuffer>
 #include <QClipboard>
 #include <QComboBox>
 #include <QDir>
@@ -25,7 +26,9 @@
 #include <exception>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "views/view_words.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -56,37 +59,115 @@ QImage picture(QWidget& widget, double scale) {
 
 using Paint = std::function<void(QPainter&)>;
 
+PictureOrigin& currentOrigin() {
+    static PictureOrigin origin;
+    return origin;
+}
+
+/// What a picture says of itself, by key.
+std::vector<std::pair<QString, QString>> originTexts() {
+    std::vector<std::pair<QString, QString>> texts = {
+        {QStringLiteral("Software"), QStringLiteral("Relascope")}};
+    const auto& [command, view, dpi] = currentOrigin();
+    if (!command.isEmpty()) texts.emplace_back(QStringLiteral("Command"), command);
+    if (!view.isEmpty()) texts.emplace_back(QStringLiteral("View"), view);
+    return texts;
+}
+
+bool savePng(QImage image, QIODevice& file) {
+    for (const auto& [key, text] : originTexts()) image.setText(key, text);
+    return image.save(&file, "PNG");
+}
+
+/// The origin as XMP (ISO 16684-1), which a PDF holds as it is.
+QByteArray originXmp(const QString& title) {
+    const auto& [command, view, dpi] = currentOrigin();
+    const auto element = [](const char* name, const QString& text) {
+        const QString tag = QLatin1String(name);
+        return text.isEmpty() ? QString()
+                              : QStringLiteral("   <%1>%2</%1>\n").arg(tag, text.toHtmlEscaped());
+    };
+    const QString titles = title.isEmpty()
+                               ? QString()
+                               : QStringLiteral(
+                                     "   <dc:title><rdf:Alt><rdf:li xml:lang=\"x-default\">%1"
+                                     "</rdf:li></rdf:Alt></dc:title>\n")
+                                     .arg(title.toHtmlEscaped());
+    return (QStringLiteral("<?xpacket begin=\"\uFEFF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n"
+                           "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">\n"
+                           " <rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">\n"
+                           "  <rdf:Description rdf:about=\"\""
+                           " xmlns:dc=\"http://purl.org/dc/elements/1.1/\""
+                           " xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\""
+                           " xmlns:relascope=\"urn:relascope:view:1\">\n"
+                           "   <xmp:CreatorTool>Relascope</xmp:CreatorTool>\n") +
+            titles + element("relascope:command", command) + element("relascope:view", view) +
+            QStringLiteral("  </rdf:Description>\n </rdf:RDF>\n</x:xmpmeta>\n"
+                           "<?xpacket end=\"w\"?>\n"))
+        .toUtf8();
+}
+
+/// Qt writes the time into a PDF; the same picture is to be the same bytes.
+void forgetTime(QByteArray& pdf) {
+    static const QByteArray key("/CreationDate (D:"), time("20000101000000");
+    if (const auto at = pdf.indexOf(key); at >= 0 && at + key.size() + time.size() < pdf.size())
+        pdf.replace(at + key.size(), time.size(), time);
+}
+
 bool writeSvg(const Paint& paint, const QRect& box, const QString& title, const QColor& ground,
               QSaveFile& file) {
+    // Qt 6.4 writes titles as they are; what stands for them is replaced by XML.
+    const QByteArray titleMark("relascope-title"), textMark("relascope-description");
+    QBuffer written;
+    written.open(QIODevice::WriteOnly);
     QSvgGenerator svg;
-    svg.setOutputDevice(&file);
+    svg.setOutputDevice(&written);
     svg.setSize(box.size());
     svg.setViewBox(box);
     svg.setResolution(static_cast<int>(screenDpi));
-    svg.setTitle(title);
+    if (!title.isEmpty()) svg.setTitle(QString::fromLatin1(titleMark));
+    QStringList lines;
+    for (const auto& [key, text] : originTexts()) lines << key + QStringLiteral(": ") + text;
+    if (lines.size() > 1) svg.setDescription(QString::fromLatin1(textMark));
     QPainter painter(&svg);
     if (!painter.isActive()) return false;
     painter.fillRect(box, ground);
     paint(painter);
-    return painter.end();
+    if (!painter.end()) return false;
+    QByteArray bytes = written.data();
+    const auto replace = [&bytes](const QByteArray& mark, const QString& text) {
+        if (const auto at = bytes.indexOf(mark); at >= 0)
+            bytes.replace(at, mark.size(), text.toHtmlEscaped().toUtf8());
+    };
+    replace(titleMark, title);
+    replace(textMark, lines.join(u'\n'));
+    return file.write(bytes) == bytes.size();
 }
 
 bool writePdf(const Paint& paint, const QRect& box, const QString& title, const QColor& ground,
               QSaveFile& file) {
     constexpr int resolution = 1200;
-    QPdfWriter pdf(&file);
-    pdf.setCreator(QStringLiteral("Relascope"));
-    pdf.setTitle(title);
-    pdf.setPageSize(QPageSize(QSizeF(box.size()) * 72.0 / screenDpi, QPageSize::Point, QString(),
-                              QPageSize::ExactMatch));
-    pdf.setPageMargins(QMarginsF(0, 0, 0, 0));
-    pdf.setResolution(resolution);
-    QPainter painter(&pdf);
-    if (!painter.isActive()) return false;
-    painter.scale(resolution / screenDpi, resolution / screenDpi);
-    painter.fillRect(box, ground);
-    paint(painter);
-    return painter.end();
+    QBuffer written;
+    written.open(QIODevice::WriteOnly);
+    {
+        QPdfWriter pdf(&written);
+        pdf.setCreator(QStringLiteral("Relascope"));
+        pdf.setTitle(title);
+        pdf.setDocumentXmpMetadata(originXmp(title));
+        pdf.setPageSize(QPageSize(QSizeF(box.size()) * 72.0 / screenDpi, QPageSize::Point,
+                                  QString(), QPageSize::ExactMatch));
+        pdf.setPageMargins(QMarginsF(0, 0, 0, 0));
+        pdf.setResolution(resolution);
+        QPainter painter(&pdf);
+        if (!painter.isActive()) return false;
+        painter.scale(resolution / screenDpi, resolution / screenDpi);
+        painter.fillRect(box, ground);
+        paint(painter);
+        if (!painter.end()) return false;
+    }
+    QByteArray bytes = written.data();
+    forgetTime(bytes);
+    return file.write(bytes) == bytes.size();
 }
 
 bool writePng(const Paint& paint, const QRect& box, const QColor& ground, int dpi,
@@ -96,7 +177,7 @@ bool writePng(const Paint& paint, const QRect& box, const QColor& ground, int dp
     QPainter painter(&image);
     paint(painter);
     painter.end();
-    return image.save(&file, "PNG");
+    return savePng(image, file);
 }
 
 /// Hides controls during its lifetime, as they are not part of a figure.
@@ -168,12 +249,22 @@ std::unique_ptr<QWidget> wholeTable(QWidget& view) {
 
 }  // namespace
 
+OriginScope::OriginScope(PictureOrigin origin)
+    : m_before(std::exchange(currentOrigin(), std::move(origin))) {}
+OriginScope::~OriginScope() {
+    currentOrigin() = m_before;
+}
+const PictureOrigin& OriginScope::current() {
+    return currentOrigin();
+}
+
 QString csvField(QString text) {
     if (!text.contains(u',') && !text.contains(u'"') && !text.contains(u'\n')) return text;
     return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
 }
 
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error) {
+    if (dpi == 0) dpi = OriginScope::current().dpi;
     const QString ending = QFileInfo(path).suffix().toLower();
     if (ending != QLatin1String("png") && ending != QLatin1String("svg") &&
         ending != QLatin1String("pdf")) {
@@ -193,7 +284,7 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
     else if (ending == QLatin1String("pdf"))
         drawn = writePdf(paint, widget.rect(), widget.accessibleName(), ground, file);
     else
-        drawn = picture(widget, qBound(24, dpi, 2400) / screenDpi).save(&file, "PNG");
+        drawn = savePng(picture(widget, qBound(24, dpi, 2400) / screenDpi), file);
     if (!drawn || !file.commit()) {
         say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
         return false;
@@ -216,6 +307,7 @@ bool exportCaption(const QString& picture, const QString& title, const QString& 
 
 bool exportPainting(const Paint& paint, const QSize& size, const QString& title,
                     const QColor& ground, const QString& path, QString* error, int dpi) {
+    if (dpi == 0) dpi = OriginScope::current().dpi;
     QSaveFile file(path);
     const QRect box(QPoint(0, 0), size);
     const QString ending = QFileInfo(path).suffix().toLower();
@@ -259,6 +351,7 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     m_menu->setToolTipsVisible(true);
     connect(m_menu->addAction(icon("copy"), QStringLiteral("Copy")), &QAction::triggered, this,
             &ViewMenu::copy);
+    addViewEntries();
     m_menu->addSeparator();
     const auto entry = [this](const char* text, const char* ending) {
         QAction* action = m_menu->addAction(QString::fromLatin1(text));
@@ -288,6 +381,70 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
                static_cast<int>(std::find(std::begin(resolutions), std::end(resolutions), m_dpi) -
                                 std::begin(resolutions)),
                [this](int entry) { m_dpi = resolutions[entry]; });
+}
+
+void ViewMenu::addViewEntries() {
+    QList<QAction*> entries;
+    const auto add = [&](const QString& text, const QString& help, auto call) {
+        auto* action = m_menu->addAction(text, this, call);
+        action->setToolTip(help);
+        action->setVisible(false);
+        entries << action;
+    };
+    const auto copyText = [this](std::string (*words)(const View&)) {
+        if (const auto view = described())
+            QApplication::clipboard()->setText(QString::fromStdString(words(*view)));
+    };
+    add(QStringLiteral("Copy as command"),
+        QStringLiteral("The command line that makes the same picture"), [copyText] {
+            copyText([](const View& view) { return core::commandOf(view, "figure.svg"); });
+        });
+    add(QStringLiteral("Copy as Python"),
+        QStringLiteral("The line of Python that gives the same numbers"),
+        [copyText] { copyText(&core::pythonOf); });
+    add(QStringLiteral("Save view..."),
+        QStringLiteral("A small file that opens this view again, to be cited or sent"),
+        [this] { saveView(false); });
+    add(QStringLiteral("Save view with data..."),
+        QStringLiteral("With what it shows beside it, so that it opens without the weights"),
+        [this] { saveView(true); });
+    connect(m_menu, &QMenu::aboutToShow, this, [this, entries] {
+        const auto view = described();
+        for (QAction* action : entries) action->setVisible(view.has_value());
+        entries[1]->setVisible(view && !core::pythonOf(*view).empty());
+    });
+}
+
+std::optional<View> ViewMenu::described() const {
+    auto view = describe ? describe() : std::nullopt;
+    if (!view) return view;
+    view->paper = figureStyle().paper;
+    if (m_dpi != PictureOrigin().dpi) view->dpi = m_dpi;
+    return view;
+}
+
+void ViewMenu::saveView(bool withData) {
+    const auto view = described();
+    if (!view) return;
+    QString path =
+        askPath(QStringLiteral("Save the view"), fileName() + QStringLiteral(".relaview"),
+                QStringLiteral("Views (*.relaview)"));
+    if (path.isEmpty()) return;
+    if (QFileInfo(path).suffix() != QLatin1String("relaview")) path += QStringLiteral(".relaview");
+    Q_EMIT viewSaving(*view, path, withData);
+}
+
+void ViewMenu::setViewFile(const QString& path) {
+    const auto view = described();
+    m_viewFile = view ? QFileInfo(path).fileName() : QString();
+    m_viewLine = view ? QString::fromStdString(core::commandOf(*view)) : QString();
+}
+
+QString ViewMenu::viewFile() const {
+    if (m_viewFile.isEmpty()) return {};
+    const auto view = described();
+    const bool same = view && QString::fromStdString(core::commandOf(*view)) == m_viewLine;
+    return same ? m_viewFile : QString();
 }
 
 /// The content of a picture: its size and painting, including the caption unless it is for a paper.
@@ -389,6 +546,10 @@ bool ViewMenu::write(const QString& path, QString* error) {
         return false;
     }
     if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
+    PictureOrigin origin = OriginScope::current();  // of a command, which has no menu
+    if (const auto view = described())
+        origin = {QString::fromStdString(core::commandOf(*view)), viewFile()};
+    const OriginScope scope(origin);
     if (ending == QLatin1String("tex")) {
         const FigureScope scope(m_view);  // the colours of the figure
         const QString source = m_pgfplots();

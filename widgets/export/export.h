@@ -7,6 +7,9 @@
 #include <QStringList>
 #include <functional>
 #include <memory>
+#include <optional>
+
+#include "types/view.h"
 
 class QAction;
 class QColor;
@@ -19,16 +22,38 @@ class QWidget;
 
 namespace relascope::widgets {
 
-/// Writes the widget to `path`, by its suffix as .png (at `dpi`; 96 is the size on the screen),
+/// What pictures say of themselves: in the text of a PNG, the description of an SVG and the
+/// metadata of a PDF.
+struct PictureOrigin {
+    QString command;  ///< the line that draws it; empty: there is none
+    QString view;     ///< the name of the view file that it is of; may be empty
+    int dpi = 300;    ///< of a PNG for which no other is given
+};
+
+/// During its lifetime pictures are written with this origin.
+class OriginScope {
+public:
+    explicit OriginScope(PictureOrigin origin);
+    ~OriginScope();
+    OriginScope(const OriginScope&) = delete;
+    OriginScope& operator=(const OriginScope&) = delete;
+    static const PictureOrigin& current();
+
+private:
+    PictureOrigin m_before;
+};
+
+/// Writes the widget to `path`, by its suffix as .png (at `dpi`; 96 is the size on the screen, 0
+/// stands for that of the OriginScope),
 /// .svg or .pdf (both as shapes and text). The file is written atomically. For a paper, the
 /// accessible name and description of the widget become the caption file. Returns false with a
 /// message in `error` on failure.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
 /// Writes what `paint` draws, which gets a painter in pixels of `size`, as exportWidget() does.
-/// `dpi` applies to .png.
+/// `dpi` applies to .png; 0: that of the OriginScope.
 bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size,
                     const QString& title, const QColor& ground, const QString& path, QString* error,
-                    int dpi = 300);
+                    int dpi = 0);
 /// For a paper (FigureScope::paper()), writes the caption of a picture beside it; else it does
 /// nothing. `text` may be empty.
 bool exportCaption(const QString& picture, const QString& title, const QString& text,
@@ -87,6 +112,17 @@ public:
     /// entry `text`.
     void addPgfplots(std::function<QString()> source,
                      const QString& text = QStringLiteral("pgfplots (LaTeX)..."));
+    /// The view as a command, with what it shows; nullopt where it cannot be said as one at the
+    /// moment. Set: the menu has entries that copy it, and that save it as a file.
+    std::function<std::optional<View>()> describe;
+    /// That, with what the menu says of pictures.
+    std::optional<View> described() const;
+    /// The view file that was opened or saved last, as long as the view is the same.
+    void setViewFile(const QString& path);
+    /// Its name, for pictures; empty where what is shown is another view by now.
+    QString viewFile() const;
+    /// Asks for a path and emits viewSaving().
+    void saveView(bool withData);
     /// The menu, to which entries can be added above or below the standard ones.
     QMenu* menu() const { return m_menu; }
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.
@@ -105,9 +141,13 @@ public:
 Q_SIGNALS:
     void saved(const QString& path);
     void failed(const QString& sentence);
+    /// The view is to be written to `path`, perhaps with what it shows beside it; setViewFile()
+    /// follows once it is.
+    void viewSaving(const relascope::View& view, const QString& path, bool withData);
 
 private:
     struct Drawing;
+    void addViewEntries();
     /// Calls `use` with the content to draw, in the theme of figures.
     template <class Use>
     bool draw(Use use);
@@ -123,7 +163,8 @@ private:
     std::function<QString()> m_csv;
     std::function<QString()> m_pgfplots;
     QAction* m_beforePgfplots = nullptr;
-    int m_dpi = 300;
+    int m_dpi = OriginScope::current().dpi;
+    QString m_viewFile, m_viewLine;  ///< of the view that was saved or opened
 };
 
 /// Writes every visible view of a page to a folder, each as .pdf and .png and, if available, .tex

@@ -406,7 +406,7 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 }
 
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
-                  QString* error, const FigureSubject& subject) {
+                  QString* error, const FigureSubject& subject, FigureParts parts) {
     ViewMaps maps;
     // The caller keeps the result alive for the call; nothing of it is copied.
     maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
@@ -417,8 +417,8 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
     }
     if (QFileInfo(path).suffix().toLower() == QLatin1String("csv"))
         return exportCsv(mapCsv(maps, shown), path, error);
-    Figure figure(maps, shown, FigurePart::Source | FigurePart::Map, subject);
-    return exportWidget(figure, path, 300, error);
+    Figure figure(maps, shown, parts, subject);
+    return exportWidget(figure, path, 0, error);
 }
 
 bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
@@ -460,7 +460,7 @@ bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& vi
     all.resize(hint.width(), qMax(hint.height(), all.layout()->heightForWidth(hint.width())));
     all.ensurePolished();
     all.layout()->activate();
-    return exportWidget(all, path, 300, error);
+    return exportWidget(all, path, 0, error);
 }
 
 }  // namespace relascope::widgets

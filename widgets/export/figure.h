@@ -58,6 +58,7 @@ struct LayerMaps;
 
 enum class FigurePart { Source = 1, Map = 2, SmallMaps = 4 };
 Q_DECLARE_FLAGS(FigureParts, FigurePart)
+Q_DECLARE_OPERATORS_FOR_FLAGS(FigureParts)
 
 /// The size of the small maps in a figure.
 inline constexpr QSize kSmallMapsSize(480, 460);
@@ -86,14 +87,13 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 /// one. Returns false with a message in `error` on failure. Needs a QApplication (on the offscreen
 /// platform, too).
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
-                  QString* error, const FigureSubject& subject = {});
+                  QString* error, const FigureSubject& subject = {},
+                  FigureParts parts = FigurePart::Source | FigurePart::Map);
 
 /// Writes the input several times side by side, tinted by one relation at the layer and source of
 /// each view, with a title above each: the figures of the papers. Files and errors as for
 /// renderFigure().
 bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
                  const QString& path, QString* error, const FigureSubject& subject);
-
-Q_DECLARE_OPERATORS_FOR_FLAGS(FigureParts)
 
 }  // namespace relascope::widgets

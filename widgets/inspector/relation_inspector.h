@@ -4,7 +4,9 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "widgets/inspector/map_statistics.h"
@@ -71,6 +73,10 @@ public:
     void setFigureRun(const QString& name, bool steps = true) {
         m_choice.run = name;
         m_choice.steps = steps;
+    }
+    /// What is inspected as a view without its map (ViewChoice::describe).
+    void setDescribe(std::function<std::optional<View>()> describe) {
+        m_choice.describe = std::move(describe);
     }
     /// A compact layout for half a window: the small maps below the large one, the controls in two
     /// rows.

@@ -8,6 +8,7 @@
 #include "widgets/inspector/all_maps.h"
 #include "widgets/inspector/map_statistics.h"
 #include "widgets/inspector/view_choice.h"
+#include "widgets/inspector/view_options.h"
 #include "widgets/inspector/view_text.h"
 
 namespace relascope::widgets {
@@ -285,6 +286,18 @@ QString ViewChoice::caption() const {
 QString ViewChoice::figureName(FigureParts parts) const {
     return relascope::widgets::figureName(maps(), m_view, parts, run);
 }
+std::optional<View> ViewChoice::described(FigureParts parts) const {
+    // The small maps of all layers are no figure, and a pinned picture is of other weights.
+    const bool compared = m_inspected.pinned.result && m_view.shown != Shown::After;
+    if (!describe || empty() || m_maps[0].result()->partial || compared) return std::nullopt;
+    auto view = describe();
+    if (!view) return view;
+    addViewOptions(*view, m_view, parts);
+    view->shown = maps().shared();
+    view->caption = caption().toStdString();
+    view->steps = steps;
+    return view;
+}
 void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
     // What reads whole maps is made before: the small maps, the ends of the scales, and the text of
     // the table.
@@ -301,6 +314,7 @@ void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
         return makeFigure(maps(), m_view, parts, {caption(), steps},
                           current ? &made->small : nullptr);
     };
+    menu.describe = [this, parts] { return described(parts); };
     menu.prepareFigure = [this, parts, prepared]() -> std::function<void()> {
         const bool small(parts & FigurePart::SmallMaps);
         double time = maps().scaleTime(m_view);

@@ -4,10 +4,12 @@
 
 #include <QString>
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "types/view.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/inspector_view.h"
 #include "widgets/inspector/view_maps.h"
@@ -98,6 +100,8 @@ public:
     /// The values of the view.
     QString csv() const;
 
+    /// What is inspected as a view without its map; nullopt: it cannot be said as one.
+    std::function<std::optional<View>()> describe;
     QString run;        ///< used in names of figures and files
     bool steps = true;  ///< its weights are of a step (FigureSubject)
     /// "quick-dat-s0_step384_layer2_relation1".
@@ -114,6 +118,8 @@ private:
     const ViewMaps& mapsOf(Shown shown) const;
     /// A kind that only one of two has is shown of that one; i and j are those of what is shown.
     void turnTo(InspectorView& request) const;
+    /// What is shown as a view whose picture has these parts.
+    std::optional<View> described(FigureParts parts) const;
     /// "quick-dat-s0, edited: layer 2 relation 1 zero"
     QString caption() const;
 

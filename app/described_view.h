@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the pages show, as views (types/view.h): a command that makes the same.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/controllers/analysis_controller.h"
+#include "app/controllers/inspection.h"
+#include "types/view.h"
+
+namespace relascope::app {
+
+class Controllers;
+
+/// The words of the enabled edits; nullopt where one cannot be said in words: values that are
+/// lists, or an input that is patched in.
+std::optional<std::vector<std::string>> editWords(const EditList& edits);
+
+/// The options of a command for an input of the user; nullopt where there are none.
+std::optional<std::vector<ViewOption>> inputWords(const Inspection& session);
+/// The same for what the Workbench shows: also an example of the data, or the pinned sentence.
+std::optional<std::vector<ViewOption>> shownInput(Controllers& c);
+
+/// What the inspector of the Workbench or of the page Checkpoint shows, without its map. nullopt:
+/// weights that are on no disk yet, or on another machine, or what cannot be said in words.
+std::optional<View> describeRun(Controllers& c);
+std::optional<View> describeCheckpoint(Controllers& c);
+
+/// An analysis that is asked, without its answer.
+std::optional<View> describeAnalysis(const core::Analysis& analysis, const AnalysisRequest& request,
+                                     const AnalysedSubject& subject);
+
+}  // namespace relascope::app

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view_files.h"
+
+#include <QFileInfo>
+#include <QTimer>
+#include <filesystem>
+#include <utility>
+
+#include "analysis/atlas.h"
+#include "analysis/duel.h"
+#include "analysis/scan.h"
+#include "app/controllers/controllers.h"
+#include "app/described_view.h"
+#include "app/edits_tab.h"
+#include "app/main_window.h"
+#include "app/opener.h"
+#include "app/pages/analysis_tab.h"
+#include "app/pages/atlas_page.h"
+#include "app/pages/checkpoint_page.h"
+#include "app/pages/duel_page.h"
+#include "app/pages/workbench_page.h"
+#include "files/atomic_file.h"
+#include "files/sha256.h"
+#include "interventions/edit_words.h"
+#include "run/run_folder.h"
+#include "views/view_file.h"
+#include "views/view_words.h"
+#include "widgets/export/export.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/view_options.h"
+
+namespace relascope::app {
+namespace {
+
+QString shortName(const QString& path) {
+    return QFileInfo(path).fileName();
+}
+
+QString placeOfView(const View& view, std::size_t which = 0) {
+    return QString::fromStdString(view.subjects.at(which).path);
+}
+
+std::optional<qint64> stepOfView(const View& view, std::size_t which = 0) {
+    bool number = false;
+    const auto step =
+        QString::fromStdString(view.subjects.at(which).checkpoint).toLongLong(&number);
+    return number ? std::optional<qint64>(step) : std::nullopt;
+}
+
+template <class Value>
+const Value* optionOf(const View& view, const char* name) {
+    const auto* value = view.option(name);
+    return value ? std::get_if<Value>(value) : nullptr;
+}
+
+/// The input that a view chooses: options, or the words of "--clean".
+struct ChosenInput {
+    std::optional<InputRequest> own;
+    QString split;
+    std::int64_t sample = -1;
+};
+
+ChosenInput chosenInput(const View& view) {
+    using Kind = InputRequest::Kind;
+    ChosenInput input;
+    InputRequest own;
+    const auto* split = optionOf<std::string>(view, "split");
+    input.split = QString::fromStdString(split ? *split : "validation");
+    if (const auto* sample = optionOf<std::int64_t>(view, "sample")) input.sample = *sample;
+    if (const auto* text = optionOf<std::string>(view, "text"))
+        own.kind = Kind::Text, own.text = QString::fromStdString(*text), input.own = own;
+    if (const auto* image = optionOf<std::string>(view, "image"))
+        own.kind = Kind::Picture, own.picture = QString::fromStdString(*image), input.own = own;
+    if (const auto* number = optionOf<std::int64_t>(view, "reference"))
+        own.kind = Kind::Reference, own.reference = static_cast<int>(*number) - 1, input.own = own;
+    if (const auto* seed = optionOf<std::int64_t>(view, "random"))
+        own.kind = Kind::Random, own.seed = static_cast<quint64>(*seed), input.own = own;
+    if (const auto* tokens = optionOf<std::vector<std::int64_t>>(view, "tokens")) {
+        own.kind = Kind::Tokens;
+        own.source.assign(tokens->begin(), tokens->end());
+        if (const auto* target = optionOf<std::vector<std::int64_t>>(view, "target"))
+            own.target.assign(target->begin(), target->end());
+        input.own = own;
+    }
+    const auto* clean = optionOf<std::string>(view, "clean");
+    const QString word = clean ? QString::fromStdString(*clean) : QString();
+    const QString value = word.section(u':', 1);
+    if (word.startsWith(QLatin1String("sample:"))) input.sample = value.toLongLong();
+    if (word.startsWith(QLatin1String("text:")))
+        own.kind = Kind::Text, own.text = value, input.own = own;
+    if (word.startsWith(QLatin1String("image:")))
+        own.kind = Kind::Picture, own.picture = value, input.own = own;
+    return input;
+}
+
+bool isOfInspector(const View& view) {
+    return view.command == "inspect" || view.command == "along";
+}
+
+}  // namespace
+
+ViewFiles::ViewFiles(MainWindow& window) : QObject(&window), m_window(window) {
+    connect(&m_task, &LongTask::failed, this, &ViewFiles::refuse);
+    auto& c = window.controllers();
+    connect(
+        &c.probe, &ProbeController::resultReady, this,
+        [this] {
+            if (m_wanted && !m_wanted->checkpoint) shown(*m_window.workbench()->inspector());
+        },
+        Qt::QueuedConnection);
+    connect(
+        &c.checkpoint, &CheckpointController::probed, this,
+        [this] {
+            if (!m_wanted || !m_wanted->checkpoint) return;
+            m_wanted->chosen ? shown(*checkpointInspector()) : chooseCheckpointInput();
+        },
+        Qt::QueuedConnection);
+    connect(&c.probe, &ProbeController::failed, this, [this](const QString&) {
+        // The message stands already; what was to follow does not.
+        if (m_wanted && !m_wanted->checkpoint) m_wanted.reset();
+    });
+}
+
+ViewFiles::~ViewFiles() = default;
+
+widgets::RelationInspector* ViewFiles::checkpointInspector() const {
+    return qobject_cast<CheckpointPage*>(m_window.page(PageId::Checkpoint))->inspector();
+}
+
+// Saving
+// -------------------------------------------------------------------------------------------------
+
+void ViewFiles::save(widgets::ViewMenu* menu, const View& view, const QString& path,
+                     bool withData) {
+    m_task.run(
+        m_queue, QStringLiteral("Saving %1").arg(shortName(path)),
+        [view, to = path.toStdString(), withData](LongJob&, const std::stop_token&) {
+            auto saved = view;
+            core::identify(saved);
+            if (withData) {
+                const auto name = std::filesystem::path(to).filename().string();
+                const auto bytes =
+                    wire::figureBytes(wire::figureOf(saved), {core::commandOf(saved), name});
+                const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                                            bytes.size());
+                core::writeTextFile(core::viewDataName(to), text);
+                saved.data = core::viewDataName(name);
+                saved.dataChecksum = "sha256:" + core::sha256Of(text);
+            }
+            core::writeViewFile(to, saved);
+            return true;
+        },
+        [this, menu = QPointer<widgets::ViewMenu>(menu), path, withData](bool) {
+            if (menu) menu->setViewFile(path);
+            m_window.controllers().messages.ok(
+                withData ? QStringLiteral("Saved %1, and %1.data beside it").arg(path)
+                         : QStringLiteral("Saved %1").arg(path));
+            Q_EMIT saved(path);
+        });
+}
+
+// Opening
+// -------------------------------------------------------------------------------------------------
+
+ViewFiles::Read ViewFiles::read(const std::string& path) {
+    Read found{core::readViewFile(path), {}, {}};
+    if (!found.view.data.empty()) {
+        const auto bytes = core::readViewData(found.view, path);
+        wire::FrameReader reader;
+        reader.append({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+        const auto frame = reader.next();
+        if (!frame) throw FileError(path, "the file beside it is cut; ask for both files again");
+        found.figure = wire::figureFromFrame(*frame);
+    }
+    try {
+        core::findSubjects(found.view);
+    } catch (const Error& error) {
+        if (!found.figure) throw;
+        found.missing = error.what();
+    }
+    return found;
+}
+
+void ViewFiles::open(const QString& path) {
+    m_wanted.reset();
+    m_task.run(
+        m_queue, QStringLiteral("Opening %1").arg(shortName(path)),
+        [from = path.toStdString()](LongJob&, const std::stop_token&) {
+            return std::make_shared<Read>(read(from));
+        },
+        [this, path](const std::shared_ptr<Read>& found) { show(path, std::move(*found)); });
+}
+
+void ViewFiles::show(const QString& path, Read found) {
+    if (!found.missing.empty()) return showData(path, found);
+    const auto command = found.view.command;
+    const bool run = core::isRunFolder(found.view.subjects[0].path);
+    m_wanted = Wanted{std::move(found.view), path, !run};
+    if (command == "study") return openStudy();
+    if (command == core::duelAnalysis().name) return openDuel();
+    run ? openRun() : openCheckpoint();
+}
+
+void ViewFiles::refuse(const QString& sentence) {
+    m_wanted.reset();
+    m_window.controllers().messages.error(sentence);
+    Q_EMIT refused(sentence);
+}
+
+void ViewFiles::done() {
+    const auto path = std::exchange(m_wanted, std::nullopt)->path;
+    m_window.controllers().messages.ok(QStringLiteral("Opened %1").arg(shortName(path)));
+    Q_EMIT opened(path);
+}
+
+/// What was saved with the view, where its weights are not on this machine or are others.
+void ViewFiles::showData(const QString& path, const Read& found) {
+    auto& c = m_window.controllers();
+    const QString from = QStringLiteral("from the view file %1").arg(shortName(path));
+    if (const auto* map = std::get_if<wire::MapFigure>(&*found.figure)) {
+        m_window.showPage(PageId::Workbench);
+        c.selection.setRuns({});
+        c.selection.setCurrent({});
+        auto* inspector = m_window.workbench()->inspector();
+        auto result = std::make_shared<ProbeResult>(map->result);
+        inspector->setFigureRun(QString::fromStdString(map->run), map->steps);
+        inspector->setResult(result);
+        c.selection.setView(widgets::inspectorViewOf(found.view)
+                                .with(&widgets::InspectorView::shown, widgets::Shown::After));
+        inspector->setView(c.selection.view());
+        inspector->setSubText(from);
+    } else if (const auto* answer = std::get_if<wire::AnalysisFigure>(&*found.figure)) {
+        auto* tab = showAnalysis(answer->analysis);
+        if (!tab)
+            return refuse(QStringLiteral("%1: the analysis '%2' has no tab in this version")
+                              .arg(path, QString::fromStdString(answer->analysis)));
+        tab->showSaved(answer->result,
+                       QString::fromStdString(answer->caption) + QStringLiteral(", ") + from);
+    } else {
+        return refuse(QStringLiteral("%1: what is beside it is no map and no answer").arg(path));
+    }
+    c.messages.warning(
+        QStringLiteral("What is shown is %1: %2").arg(from, QString::fromStdString(found.missing)));
+    Q_EMIT opened(path);
+}
+
+void ViewFiles::openStudy() {
+    const auto& view = m_wanted->view;
+    auto& study = m_window.controllers().study;
+    const auto *metric = optionOf<std::string>(view, "metric"),
+               *split = optionOf<std::string>(view, "split");
+    m_window.opener().openStudy(placeOfView(view));
+    if (metric) study.setMeasure({*metric, split ? *split : std::string()});
+    done();
+}
+
+void ViewFiles::openDuel() {
+    const auto view = m_wanted->view;
+    for (const auto& subject : view.subjects)
+        if (!subject.edits.empty())
+            m_window.controllers().messages.warning(
+                QStringLiteral("The edits of A and B are not set: make them on the Workbench, and "
+                               "take its model with 'From the Workbench'"));
+    m_window.showPage(PageId::Duel);
+    auto* page = m_window.duelPage();
+    for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+        const auto which = std::min(side, view.subjects.size() - 1);
+        page->setSubject(side, DuelSubject{placeOfView(view, which), stepOfView(view, which), {}});
+    }
+    connect(
+        &page->probes(), &DuelProbes::answered, this,
+        [this, page] {
+            if (!m_wanted) return;
+            page->tab()->openView(m_wanted->view, m_wanted->path);
+            done();
+        },
+        static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+}
+
+void ViewFiles::openRun() {
+    auto& c = m_window.controllers();
+    connect(
+        &m_window.opener(), &Opener::runOpened, this,
+        [this, &c] {
+            if (!m_wanted) return;
+            if (c.probe.options()) return chooseRunInput();
+            const auto link = std::make_shared<QMetaObject::Connection>();
+            *link = connect(&c.probe, &ProbeController::modelChanged, this, [this, &c, link] {
+                if (!c.probe.options()) return;
+                disconnect(*link);
+                // The controller goes on with its own input first.
+                QTimer::singleShot(0, this, &ViewFiles::chooseRunInput);
+            });
+        },
+        Qt::SingleShotConnection);
+    m_window.opener().openRun(placeOfView(m_wanted->view));
+}
+
+void ViewFiles::chooseRunInput() {
+    if (!m_wanted) return;
+    auto& c = m_window.controllers();
+    const auto& view = m_wanted->view;
+    c.selection.setStep(stepOfView(view));
+    const auto input = chosenInput(view);
+    if (isOfInspector(view)) c.selection.setView(widgets::inspectorViewOf(view));
+    c.runEdits.change({}, QStringLiteral("Open a view"));
+    const auto& options = c.probe.options();
+    const bool pinned = input.own && input.own->kind == InputRequest::Kind::Text && options &&
+                        input.own->text.toStdString() == options->data.pinned_text;
+    m_wanted->chosen = true;
+    if (pinned)
+        c.probe.chooseSample(kPinnedSplit, 0);
+    else if (input.own && input.own->kind == InputRequest::Kind::Text)
+        c.probe.session().offerText(input.own->text);
+    else if (input.own)
+        c.probe.session().choose(*input.own);
+    else
+        c.probe.chooseSample(input.split, std::max<std::int64_t>(0, input.sample));
+}
+
+void ViewFiles::openCheckpoint() {
+    auto& c = m_window.controllers();
+    connect(
+        &c.checkpoint, &CheckpointController::opened, this, [&c] { c.checkpoint.load(); },
+        Qt::SingleShotConnection);
+    m_window.opener().openCheckpoint(placeOfView(m_wanted->view));
+}
+
+void ViewFiles::chooseCheckpointInput() {
+    auto& session = m_window.controllers().checkpoint.session();
+    const auto input = chosenInput(m_wanted->view);
+    m_wanted->chosen = true;
+    m_window.controllers().checkpointEdits.change({}, QStringLiteral("Open a view"));
+    if (!input.own)
+        shown(*checkpointInspector());
+    else if (input.own->kind == InputRequest::Kind::Text)
+        session.offerText(input.own->text);
+    else
+        session.choose(*input.own);
+}
+
+/// Whether the inspector shows the input of the view by now: requests before it may answer first.
+bool ViewFiles::isWanted(const widgets::RelationInspector& inspector) const {
+    auto& c = m_window.controllers();
+    const auto* result = inspector.result();
+    if (!m_wanted || !m_wanted->chosen || !result || result->partial) return false;
+    const auto input = chosenInput(m_wanted->view);
+    const Inspection& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
+    if (!m_wanted->checkpoint && c.probe.run() != placeOfView(m_wanted->view)) return false;
+    if (input.own && c.selection.split() != kPinnedSplit) {
+        const auto& asked = session.request();
+        if (asked.kind != input.own->kind) return false;
+        const bool text = asked.kind == InputRequest::Kind::Text;
+        return !text || (asked.text == input.own->text && result->sample.source.text);
+    }
+    if (m_wanted->checkpoint || c.probe.showsCapture() || input.own) return true;
+    const auto& asked = session.interventions();
+    return asked.split == input.split.toStdString() &&
+           asked.example == std::max<std::int64_t>(0, input.sample);
+}
+
+/// Whether other maps follow.
+bool ViewFiles::applyEdits(InspectorEdits& edits) {
+    m_wanted->edited = true;
+    const auto& words = m_wanted->view.subjects[0].edits;
+    if (words.empty()) return false;
+    if (!edits.points()) throw Error("the model has no hook points for edits");
+    EditList list;
+    for (const auto& one : words)
+        if (one != "none") list.edits.push_back(core::editFromWords(one, *edits.points()));
+    edits.change(std::move(list), QStringLiteral("Open a view"));
+    return edits.any();
+}
+
+void ViewFiles::shown(const widgets::RelationInspector& inspector) {
+    if (!isWanted(inspector)) return;
+    auto& c = m_window.controllers();
+    try {
+        if (!m_wanted->edited && applyEdits(m_wanted->checkpoint ? c.checkpointEdits : c.runEdits))
+            return;
+    } catch (const Error& error) {
+        return refuse(QStringLiteral("%1: the edits do not fit this model: %2")
+                          .arg(m_wanted->path, QString::fromUtf8(error.what())));
+    }
+    finish(m_wanted->checkpoint ? *checkpointInspector() : *m_window.workbench()->inspector());
+}
+
+void ViewFiles::finish(widgets::RelationInspector& inspector) {
+    const auto view = m_wanted->view;
+    const auto path = m_wanted->path;
+    if (isOfInspector(view)) inspector.chooseView(widgets::inspectorViewOf(view));
+    if (view.command == "inspect") {
+        widgets::paperAction()->setChecked(view.paper);
+        for (auto* menu : inspector.findChildren<widgets::ViewMenu*>()) {
+            if (view.dpi > 0) menu->setDpi(view.dpi);
+            const auto now = menu->described();
+            if (now && core::commandOf(*now) == core::commandOf(view)) menu->setViewFile(path);
+        }
+        return done();
+    }
+    auto* tab = showAnalysis(view.command);
+    if (!tab)
+        return refuse(QStringLiteral("%1: the analysis '%2' has no tab in this version")
+                          .arg(path, QString::fromStdString(view.command)));
+    if (const auto* corrupt = optionOf<std::string>(view, "corrupt");
+        corrupt && corrupt->starts_with("text:")) {
+        auto& c = m_window.controllers();
+        const auto& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
+        if (session.tokenizer() && session.model())
+            m_window.edits().measureWindow()->setSecond(
+                typedText(*session.tokenizer(), corrupt->substr(5), *session.model()).sample,
+                QStringLiteral("B of the view"));
+    }
+    tab->openView(view, path);
+    done();
+}
+
+AnalysisTab* ViewFiles::showAnalysis(const std::string& name) {
+    if (name == core::duelAnalysis().name) {
+        m_window.showPage(PageId::Duel);
+        return m_window.duelPage()->tab();
+    }
+    const bool ofPage = name == core::atlasAnalysis().name || name == core::scanAnalysis().name;
+    if (!ofPage && !core::findAnalysis(name)) return nullptr;
+    try {
+        m_window.edits().measure(name);
+        return ofPage ? qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->tab(name)
+                      : m_window.edits().measureWindow()->tab(name);
+    } catch (const std::out_of_range&) {
+        return nullptr;
+    }
+}
+
+}  // namespace relascope::app

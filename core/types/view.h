@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A view: a command and how its picture is looked at, so that it can be saved, cited and drawn
+// again (formats.md section 21).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "types/answer.h"
+#include "types/field.h"
+#include "types/relation_map.h"
+
+namespace relascope {
+
+/// How a map and its input are looked at; the names of forms, ranges and orders are the choices of
+/// mapLookFields() (views/map_look.h).
+struct MapLook {
+    std::int64_t head = 1;  ///< of attention times relation: the relational head, from 1
+    std::int64_t to = -1;   ///< object j, from 0; -1: the first
+    bool reversed = false;  ///< cell (i, j) shows the value of (j, i)
+    std::string form = "raw";
+    std::int64_t top = 5;  ///< of the form "top": entries of each row that are kept
+    std::string range = "layer";
+    bool unclipped = false;  ///< colours end at the extremes, not at the 2nd and 98th percentile
+    bool green_red = false;  ///< the colours of the papers
+    std::string order = "number";                        ///< of the small maps
+    std::vector<std::string> parts = {"source", "map"};  ///< and "small": the maps of the layer
+    bool operator==(const MapLook&) const = default;
+};
+
+/// A model that a view is of.
+struct ViewSubject {
+    std::string path;        ///< of a run folder, checkpoint or study
+    std::string hub;         ///< "ORG/NAME@COMMIT" for a checkpoint of the hub's cache
+    std::string checkpoint;  ///< of a run: a step, or a word of --checkpoint; empty: the newest
+    std::string weights;     ///< their checksum (views/weights_checksum.h); empty: unknown
+    std::vector<std::string> edits;  ///< as words, or "none"
+    bool operator==(const ViewSubject&) const = default;
+};
+
+/// An option of the command of a view, named as on the command line without "--", with "_" for "-".
+struct ViewOption {
+    std::string name;
+    FieldValue value;
+    bool operator==(const ViewOption&) const = default;
+};
+
+struct View {
+    std::string command;                ///< "inspect", "lens"
+    std::vector<ViewSubject> subjects;  ///< one; of an analysis of two models, two
+    std::vector<ViewOption> options;    ///< in the order of the command
+    int dpi = 0;                        ///< of a PNG, 96 as on the screen; 0: the usual 300
+    bool paper = false;                 ///< for a paper
+    std::string version;                ///< of the program that saved it
+    /// SHA-256 of the files that options name, by option.
+    std::map<std::string, std::string> files;
+    /// The name and SHA-256 of the file beside it with what it shows; empty: there is none.
+    std::string data, dataChecksum;
+
+    // Not in the file: what the view shows at the moment, which "with data" keeps beside it.
+    std::variant<std::monostate, std::shared_ptr<const ProbeResult>, std::shared_ptr<const Answer>>
+        shown = {};
+    std::string caption;  ///< of its picture: for maps the name of the run or checkpoint
+    bool steps = true;    ///< of maps: the weights are of a step
+
+    const FieldValue* option(const std::string& name) const {
+        for (const auto& one : options)
+            if (one.name == name) return &one.value;
+        return nullptr;
+    }
+};
+
+}  // namespace relascope

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/view_words.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+#include "files/home_folder.h"
+#include "types/field_text.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+namespace {
+
+// Commands whose words differ from those of all others.
+constexpr const char* kInspect = "inspect";
+constexpr const char* kStudy = "study";
+
+bool isPlainWord(const std::string& text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return std::isalnum(c) ||
+               std::string_view("_-./:=,@%+").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+}
+
+std::string quoted(const std::string& text) {
+    return isPlainWord(text) ? text : shellWord(text);
+}
+
+/// A path below the home folder as "~/...", else as it is.
+std::string withoutHome(const std::string& path, bool& home) {
+    const auto folder = environment("HOME");
+    home = folder.size() > 1 && path.starts_with(folder + "/");
+    return home ? path.substr(folder.size() + 1) : path;
+}
+
+std::string wordForShell(const std::string& word) {
+    bool home = false;
+    const auto rest = withoutHome(word, home);
+    return home ? "~/" + quoted(rest) : quoted(word);
+}
+
+/// A word that cannot be taken for an option.
+std::string placeWord(const ViewSubject& subject) {
+    if (!subject.hub.empty()) return "hub:" + subject.hub;
+    return subject.path.starts_with('-') ? "./" + subject.path : subject.path;
+}
+
+void addWords(std::vector<std::string>& words, const std::string& option,
+              const std::string& value) {
+    // Behind a space such a value would be another option.
+    if (value.starts_with('-')) return words.push_back(option + "=" + value);
+    words.insert(words.end(), {option, value});
+}
+
+void addWords(std::vector<std::string>& words, const ViewOption& one) {
+    std::string option = "--" + one.name;
+    std::replace(option.begin(), option.end(), '_', '-');
+    if (const bool* on = std::get_if<bool>(&one.value)) {
+        if (*on) words.push_back(option);
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&one.value)) {
+        for (const auto& word : *list) addWords(words, option, word);
+    } else if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&one.value)) {
+        std::string all;
+        for (const auto number : *numbers) all += (all.empty() ? "" : ",") + std::to_string(number);
+        if (!all.empty()) addWords(words, option, all);
+    } else {
+        addWords(words, option, fieldValueText(one.value));
+    }
+}
+
+std::string hexadecimal(unsigned char byte) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    return {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+}
+
+std::string pythonText(const std::string& text) {
+    std::string literal = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\')
+            literal += std::string("\\") + c;
+        else if (byte < 0x20 || byte == 0x7f)
+            literal += c == '\n' ? "\\n" : c == '\t' ? "\\t" : hexadecimal(byte);
+        else
+            literal += c;
+    }
+    return literal + "\"";
+}
+
+template <class List, class Text>
+std::string pythonList(const List& list, Text text) {
+    std::string all = "[";
+    for (const auto& one : list) all += (all.size() > 1 ? ", " : "") + text(one);
+    return all + "]";
+}
+
+std::string pythonValue(const FieldValue& value) {
+    if (const auto* on = std::get_if<bool>(&value)) return *on ? "True" : "False";
+    if (const auto* text = std::get_if<std::string>(&value)) return pythonText(*text);
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
+        return pythonList(*texts, pythonText);
+    if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value))
+        return pythonList(*numbers, [](std::int64_t number) { return std::to_string(number); });
+    return fieldValueText(value);
+}
+
+/// The named options of a view, each behind a comma.
+std::string pythonOptions(const View& view, bool inputAlone) {
+    static const std::set<std::string> input = {
+        "sample", "split", "image", "text", "tokenizer", "tokens", "target", "reference", "random"};
+    std::string line;
+    for (const auto& option : view.options)
+        if (!inputAlone || input.contains(option.name))
+            line += ", " + option.name + "=" + pythonValue(option.value);
+    return line;
+}
+
+/// The map that a view of the inspector shows. Python counts layers and maps from 0.
+std::string pythonMap(const View& view) {
+    const auto& subject = view.subjects.at(0);
+    const auto number = [&](const char* name) {
+        const auto* value = view.option(name);
+        const auto* given = value ? std::get_if<std::int64_t>(value) : nullptr;
+        return std::to_string((given ? *given : 1) - 1);
+    };
+    const auto text = [&](const char* name) {
+        const auto* value = view.option(name);
+        const auto* given = value ? std::get_if<std::string>(value) : nullptr;
+        return given ? *given : std::string();
+    };
+    // A product is made of its relation.
+    const auto kind = text("kind").empty() || text("kind") == "attention-x-relation"
+                          ? std::string("relation")
+                          : text("kind");
+    const auto which =
+        "(" + pythonText(kind) + ", " + number("layer") + ", " + number("index") + ")";
+    auto options = pythonOptions(view, true);
+    if (!subject.checkpoint.empty()) options += ", step=" + subject.checkpoint;
+    const auto place = pythonText(placeWord(subject)),
+               edits = pythonList(subject.edits, pythonText);
+    const auto shown = text("show");
+    if (shown == "difference" && !subject.edits.empty())
+        return "relascope.edit(" + place + ", " + edits + options + ").difference" + which;
+    if (!subject.edits.empty() && shown != "before") options += ", edit=" + edits;
+    return "relascope.maps(" + place + options + ").find" + which;
+}
+
+}  // namespace
+
+std::string outOption(const View& view) {
+    return view.command == kStudy ? "--figure" : "--out";
+}
+
+std::vector<std::string> wordsOf(const View& view) {
+    std::vector<std::string> words = {view.command};
+    const bool study = view.command == kStudy;
+    if (study) words.insert(words.end(), {"--show", "--quiet", "--out"});
+    for (const auto& subject : view.subjects) words.push_back(placeWord(subject));
+    for (std::size_t k = 0; k < view.subjects.size(); ++k) {
+        const auto& subject = view.subjects[k];
+        const std::string of = k == 0 ? "--" : "--other-";
+        if (!subject.checkpoint.empty())
+            addWords(words, view.command == kInspect ? "--step" : of + "checkpoint",
+                     subject.checkpoint);
+        for (const auto& edit : subject.edits) addWords(words, of + "edit", edit);
+    }
+    for (const auto& option : view.options) addWords(words, option);
+    if (view.dpi > 0) addWords(words, "--dpi", std::to_string(view.dpi));
+    if (view.paper) words.push_back("--paper");
+    return words;
+}
+
+std::string commandLine(const std::vector<std::string>& words) {
+    std::string line = "relascope-cli";
+    for (const auto& word : words) line += " " + wordForShell(word);
+    return line;
+}
+
+std::string commandOf(const View& view, const std::string& out) {
+    auto words = wordsOf(view);
+    if (!out.empty()) addWords(words, outOption(view), out);
+    return commandLine(words);
+}
+
+std::string pythonOf(const View& view) {
+    if (view.command == kStudy || view.subjects.empty()) return {};
+    if (view.command == kInspect) return "relascope.map(" + pythonMap(view) + ")";
+    std::string line = "relascope.analyse(" + pythonText(placeWord(view.subjects[0])) + ", " +
+                       pythonText(view.command);
+    if (view.subjects.size() > 1) line += ", " + pythonText(placeWord(view.subjects[1]));
+    for (std::size_t k = 0; k < view.subjects.size(); ++k) {
+        const auto& subject = view.subjects[k];
+        const std::string of = k == 0 ? "" : "other_";
+        if (!subject.checkpoint.empty())
+            line += ", " + of + "checkpoint=" + pythonText(subject.checkpoint);
+        if (!subject.edits.empty())
+            line += ", " + of + "edit=" + pythonList(subject.edits, pythonText);
+    }
+    return line + pythonOptions(view, false) + ")";
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A view as a command line and as a line of Python.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/view.h"
+
+namespace relascope::core {
+
+/// The words of relascope-cli that make what the view shows, without the program and without the
+/// option for a file, which is outOption().
+std::vector<std::string> wordsOf(const View& view);
+/// The option of the view's command that names the file to draw: "--out", of a study "--figure".
+std::string outOption(const View& view);
+
+/// Words as a line for a shell of POSIX: quoted where they need it, the home folder as "~".
+std::string commandLine(const std::vector<std::string>& words);
+/// "relascope-cli inspect ~/runs/quick --layer 2"; with `out` also the file that is drawn.
+std::string commandOf(const View& view, const std::string& out = {});
+
+/// The line that gives the same numbers in Python, empty where there is none:
+/// relascope.analyse("/runs/quick", "lens", sample=3), and of a map
+/// relascope.map(relascope.maps("/runs/quick", sample=3).find("relation", 1, 0)).
+std::string pythonOf(const View& view);
+
+/// Adds an option to a view.
+inline void addOption(View& view, std::string name, FieldValue value) {
+    view.options.push_back({std::move(name), std::move(value)});
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Views that can be cited: every kind that the window shows is saved from its menu, opened on a
+// second start, and drawn to the same bytes; with data also without the weights.
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDir>
+#include <QFile>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "app/edits_tab.h"
+#include "app/pages/analysis_tab.h"
+#include "app/pages/analysis_window.h"
+#include "app/pages/atlas_page.h"
+#include "app/pages/checkpoint_page.h"
+#include "app/pages/duel_page.h"
+#include "app/view_files.h"
+#include "files/atomic_file.h"
+#include "views/view_file.h"
+#include "views/view_words.h"
+#include "widgets/analysis/analysis_frame.h"
+#include "widgets/export/export.h"
+#include "widgets/inspector/map_pane.h"
+#include "widgets/inspector/small_maps.h"
+#include "widgets/inspector/source_pane.h"
+#include "window_fixture.h"
+
+using namespace relascope;
+using namespace relascope::app;
+using namespace relascope::widgets;
+
+namespace {
+
+QByteArray bytesOfFile(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// Where two pictures differ first, and what stands there; empty: nowhere.
+std::string difference(const QByteArray& a, const QByteArray& b) {
+    if (a == b) return {};
+    qsizetype at = 0;
+    while (at < std::min(a.size(), b.size()) && a[at] == b[at]) ++at;
+    const auto from = std::max<qsizetype>(0, at - 100);
+    return "\n" + a.mid(from, 250).toStdString() + "\n---\n" + b.mid(from, 250).toStdString();
+}
+
+class ViewsTest : public WindowTest {
+protected:
+    void SetUp() override {
+        WindowTest::SetUp();
+        run = finishedRun();
+        ASSERT_TRUE(openRun(run));
+        ASSERT_TRUE(waitUntil([this] { return shows(*window); }));
+    }
+    void TearDown() override {
+        second.reset();
+        WindowTest::TearDown();
+    }
+    static bool shows(MainWindow& in) {
+        const auto* result = in.workbench()->inspector()->result();
+        return result && !result->partial;
+    }
+    /// Shows an example of the validation set.
+    void choose(qint64 example) {
+        QSignalSpy shown(&c().probe, &ProbeController::resultReady);
+        c().probe.chooseSample(QStringLiteral("validation"), example);
+        const auto number = " " + std::to_string(example);
+        ASSERT_TRUE(waitUntil([&] {
+            return shown.count() > 0 && inspector()->result()->sample.origin.ends_with(number);
+        })) << inspector()->result()->sample.origin;
+    }
+    QString place(const QString& name) const { return folder.filePath(name); }
+
+    /// Saves the view of a menu, and the picture that it then gives.
+    void save(ViewMenu* menu, const QString& name, bool withData = false) {
+        ASSERT_TRUE(menu->describe) << name.toStdString();
+        ASSERT_TRUE(menu->describe()) << name.toStdString();
+        const QString path = place(name + QStringLiteral(".relaview"));
+        menu->askPath = [path](const QString&, const QString&, const QString&) { return path; };
+        QSignalSpy saved(&window->views(), &ViewFiles::saved);
+        menu->saveView(withData);
+        ASSERT_TRUE(waitUntil([&] { return saved.count() == 1; })) << name.toStdString();
+        QString error;
+        ASSERT_TRUE(menu->write(place(name + QStringLiteral("-1.svg")), &error))
+            << error.toStdString();
+        EXPECT_TRUE(bytesOfFile(place(name + QStringLiteral("-1.svg")))
+                        .contains(("View: " + name + ".relaview").toUtf8()));
+    }
+    /// The window of a second start.
+    MainWindow& startAgain() {
+        second = std::make_unique<MainWindow>(false);
+        second->controllers().runs.setFolder(folder.path());
+        second->show();
+        return *second;
+    }
+    void open(const QString& name) {
+        QSignalSpy opened(&second->views(), &ViewFiles::opened),
+            refused(&second->views(), &ViewFiles::refused);
+        second->opener().openAll({place(name + QStringLiteral(".relaview"))});
+        ASSERT_TRUE(waitUntil([&] { return opened.count() + refused.count() > 0; }, 60000))
+            << name.toStdString();
+        ASSERT_EQ(refused.count(), 0) << refused.value(0).value(0).toString().toStdString();
+    }
+    /// Whether the menu in the second window gives the picture that was saved.
+    void expectSame(ViewMenu* menu, const QString& name) {
+        QString error;
+        const QString again = place(name + QStringLiteral("-2.svg"));
+        ASSERT_TRUE(menu->write(again, &error)) << error.toStdString();
+        EXPECT_EQ(
+            difference(bytesOfFile(place(name + QStringLiteral("-1.svg"))), bytesOfFile(again)), "")
+            << name.toStdString();
+    }
+    static AnalysisTab* measured(MainWindow& in, const std::string& name) {
+        if (name == "duel") return in.duelPage()->tab();
+        if (name == "atlas" || name == "scan")
+            return qobject_cast<AtlasPage*>(in.page(PageId::Atlas))->tab(name);
+        return in.edits().measureWindow()->tab(name);
+    }
+    void measure(const std::string& name) {
+        window->edits().measure(name);
+        auto* tab = measured(*window, name);
+        ASSERT_TRUE(waitUntil([&] { return tab->missing().isEmpty(); }));
+        if (tab->view()->isEmpty()) tab->run();
+        ASSERT_TRUE(waitUntil([&] { return finished(tab, *window, name); }, 60000)) << name;
+    }
+    static bool finished(AnalysisTab* tab, MainWindow& in, const std::string& name) {
+        auto* page = name == "duel" ? in.duelPage()->findChild<AnalysisWindow*>()
+                     : name == "atlas" || name == "scan"
+                         ? qobject_cast<AtlasPage*>(in.page(PageId::Atlas))
+                         : in.edits().measureWindow();
+        auto& controller = page->controller();
+        return !tab->view()->isEmpty() && !controller.task(tab->analysis()).busy();
+    }
+
+    QString run;
+    std::unique_ptr<MainWindow> second;
+};
+
+TEST_F(ViewsTest, PicturesOfMapsOpenOnASecondStart) {
+    InspectorView view = inspector()->view();
+    view.layer = 1, view.kind = MapKind::RelationalAttention, view.index = 1;
+    view.source = 5, view.target = 3, view.processing = Processing::Tanh, view.paper = true;
+    view.range = widgets::Range::ThisMap;
+    c().selection.setStep(8);
+    choose(7);
+    ASSERT_TRUE(waitUntil([this] { return c().probe.shownStep() == 8; }));
+    inspector()->chooseView(view);
+    save(inspector()->sourcePane()->menu(), "source");
+    save(inspector()->mapPane()->menu(), "map");
+    save(inspector()->smallMaps()->menu(), "small");
+    inspector()->chooseView(inspector()->view().with(&InspectorView::reversed, true));
+    save(inspector()->mapPane()->menu(), "reversed");
+    const auto shown = inspector()->view();
+    // With edits, and their difference.
+    c().runEdits.addWords(QStringLiteral("layer 1 relation 1 zero"));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->edited(); }));
+    inspector()->chooseView(inspector()->view().with(&InspectorView::shown, Shown::Difference));
+    save(inspector()->mapPane()->menu(), "edited");
+
+    auto& in = startAgain();
+    auto* again = in.workbench()->inspector();
+    for (const auto& [name, menu] :
+         std::vector<std::pair<QString, ViewMenu*>>{{"source", again->sourcePane()->menu()},
+                                                    {"map", again->mapPane()->menu()},
+                                                    {"small", again->smallMaps()->menu()},
+                                                    {"reversed", again->mapPane()->menu()},
+                                                    {"edited", again->mapPane()->menu()},
+                                                    {"map", again->mapPane()->menu()}}) {
+        open(name);
+        expectSame(menu, name);
+        if (name == "reversed") {
+            EXPECT_EQ(again->view(), shown);
+        }
+    }
+    EXPECT_EQ(in.controllers().selection.current(), run);
+    EXPECT_EQ(in.controllers().selection.step(), 8);
+    EXPECT_EQ(in.controllers().selection.sample(), 7);
+}
+
+TEST_F(ViewsTest, AnalysesOpenOnASecondStart) {
+    choose(2);
+    const std::vector<std::string> names = {"lens",   "attribute", "heads",  "along",
+                                            "ablate", "patch",     "shares", "atlas"};
+    for (const auto& name : names) {
+        measure(name);
+        save(measured(*window, name)->view()->menu(), QString::fromStdString(name));
+    }
+    auto& in = startAgain();
+    for (const auto& name : names) {
+        open(QString::fromStdString(name));
+        auto* tab = measured(in, name);
+        ASSERT_TRUE(waitUntil([&] { return finished(tab, in, name); }, 60000)) << name;
+        expectSame(tab->view()->menu(), QString::fromStdString(name));
+    }
+}
+
+TEST_F(ViewsTest, ADuelOpensOnASecondStart) {
+    window->showPage(PageId::Duel);
+    auto* page = window->duelPage();
+    page->setSubject(0, DuelSubject{run, 0, {}});
+    page->setSubject(1, DuelSubject{run, 12, {}});
+    QSignalSpy answered(&page->probes(), &DuelProbes::answered);
+    ASSERT_TRUE(waitUntil([&] { return answered.count() > 0; }, 60000));
+    page->tab()->run();
+    ASSERT_TRUE(waitUntil([&] { return finished(page->tab(), *window, "duel"); }, 60000));
+    save(page->tab()->view()->menu(), "duel");
+    auto& in = startAgain();
+    open("duel");
+    auto* tab = in.duelPage()->tab();
+    ASSERT_TRUE(waitUntil([&] { return finished(tab, in, "duel"); }, 60000));
+    expectSame(tab->view()->menu(), "duel");
+}
+
+TEST_F(ViewsTest, ACheckpointOpensOnASecondStart) {
+    const QString weights = run + QStringLiteral("/checkpoints/step-12");
+    window->opener().openCheckpoint(weights);
+    auto* page = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
+    ASSERT_TRUE(waitUntil([&] { return c().checkpoint.info().has_value(); }));
+    c().checkpoint.load();
+    ASSERT_TRUE(waitUntil([&] { return page->inspector()->result() != nullptr; }));
+    InputRequest request;
+    request.seed = 17;
+    QSignalSpy probed(&c().checkpoint, &CheckpointController::probed);
+    c().checkpoint.session().choose(request);
+    ASSERT_TRUE(waitUntil([&] { return probed.count() > 0; }));
+    page->inspector()->showCell(MapKind::Relation, 1, 1, 4, 2);
+    save(page->inspector()->mapPane()->menu(), "checkpoint");
+    auto& in = startAgain();
+    open("checkpoint");
+    expectSame(
+        qobject_cast<CheckpointPage*>(in.page(PageId::Checkpoint))->inspector()->mapPane()->menu(),
+        "checkpoint");
+}
+
+TEST_F(ViewsTest, WithDataItOpensWithoutTheWeights) {
+    save(inspector()->mapPane()->menu(), "map", true);
+    measure("lens");
+    save(measured(*window, "lens")->view()->menu(), "lens", true);
+    ASSERT_TRUE(QFile::exists(place("map.relaview.data")));
+    // A reviewer has the files alone.
+    window.reset();
+    ASSERT_TRUE(QDir(run).removeRecursively());
+    auto& in = startAgain();
+    open("map");
+    auto* again = in.workbench()->inspector();
+    ASSERT_NE(again->result(), nullptr);
+    EXPECT_FALSE(again->mapPane()->menu()->describe());  // there is no command for it
+    QString error;
+    ASSERT_TRUE(again->mapPane()->menu()->write(place("map-2.svg"), &error));
+    const auto picture = [&](const char* name) {
+        const auto all = bytesOfFile(place(QString::fromLatin1(name)));
+        return all.mid(all.indexOf("<defs>"));
+    };
+    EXPECT_EQ(difference(picture("map-1.svg"), picture("map-2.svg")), "");
+    open("lens");
+    auto* tab = measured(in, "lens");
+    EXPECT_FALSE(tab->view()->isEmpty());
+    ASSERT_TRUE(tab->view()->menu()->write(place("lens-2.svg"), &error));
+    EXPECT_TRUE(picture("lens-2.svg").contains("from the view file lens.relaview"));
+}
+
+TEST_F(ViewsTest, RefusesInASentence) {
+    save(inspector()->mapPane()->menu(), "map");
+    const auto file = place("map.relaview").toStdString();
+    auto view = core::readViewFile(file);
+    startAgain();
+    const auto refused = [&](const View& changed, const char* words) {
+        core::writeViewFile(file, changed);
+        QSignalSpy said(&second->views(), &ViewFiles::refused);
+        second->views().open(QString::fromStdString(file));
+        ASSERT_TRUE(waitUntil([&] { return said.count() == 1; })) << words;
+        EXPECT_TRUE(said[0][0].toString().contains(QLatin1String(words)))
+            << said[0][0].toString().toStdString();
+    };
+    auto edited = view;
+    edited.subjects[0].edits = {"layer 9 relation 1 zero"};
+    refused(edited, "the edits do not fit this model");
+    auto other = view;
+    other.subjects[0].weights = "sha256:" + std::string(64, '0');
+    refused(other, "has other weights");
+    auto gone = view;
+    gone.subjects[0].path += "-gone";
+    refused(gone, "is not on this machine");
+    core::writeTextFile(file, "{}");
+    QSignalSpy said(&second->views(), &ViewFiles::refused);
+    second->opener().openAll({QString::fromStdString(file)});
+    ASSERT_TRUE(waitUntil([&] { return said.count() == 1; }));
+    EXPECT_TRUE(said[0][0].toString().contains("this is no view file"));
+}
+
+TEST_F(ViewsTest, TheMenuCopiesTheCommand) {
+    auto* menu = inspector()->mapPane()->menu();
+    Q_EMIT menu->menu()->aboutToShow();
+    const auto entry = [&](const char* text) {
+        for (auto* action : menu->menu()->actions())
+            if (action->text() == QLatin1String(text)) return action;
+        return static_cast<QAction*>(nullptr);
+    };
+    for (const auto* text :
+         {"Copy as command", "Copy as Python", "Save view...", "Save view with data..."}) {
+        ASSERT_NE(entry(text), nullptr) << text;
+        EXPECT_TRUE(entry(text)->isVisible()) << text;
+    }
+    entry("Copy as command")->trigger();
+    const QString command = QApplication::clipboard()->text();
+    EXPECT_TRUE(command.startsWith("relascope-cli inspect ")) << command.toStdString();
+    EXPECT_TRUE(command.contains(" --sample 0 --split validation --layer "))
+        << command.toStdString();
+    entry("Copy as Python")->trigger();
+    EXPECT_TRUE(QApplication::clipboard()->text().startsWith("relascope.map(relascope.maps(\""));
+    // The picture of one that is compared is of two weights, and no command draws it.
+    inspector()->pin("A");
+    inspector()->chooseView(inspector()->view().with(&InspectorView::shown, Shown::Difference));
+    Q_EMIT menu->menu()->aboutToShow();
+    EXPECT_FALSE(entry("Copy as command")->isVisible());
+}
+
+}  // namespace
