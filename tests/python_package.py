@@ -579,7 +579,9 @@ class TestPicture(Package):
         xml.dom.minidom.parseString(text)
         self.refused(lambda: relascope.map(np.ones(3)), "[rows, columns]")
         self.refused(lambda: relascope.map(np.ones((200, 200))), "40000 cells")
-        relascope.map(relascope.maps(self.folder / "quick", sample=0).find("relation", 0)).save(self.folder / "map.svg")
+        found = relascope.maps(self.folder / "quick", sample=0).find("relation", 0)
+        relascope.map(found).save(self.folder / "map.svg")
+        self.assertEqual(found._repr_svg_(), (self.folder / "map.svg").read_text())
 
 
 class TestInstalled(Package):

@@ -197,6 +197,12 @@ class TestModules(Watching):
         self.same(capture, "relation", 1, (x @ x.mT))
         self.same(capture, "attention-sa", 0, torch.softmax(x @ x.mT, -1))
 
+        torch._dynamo.reset()
+        compiled = torch.compile(Own(), backend="eager", fullgraph=True)  # which finds nothing that it cannot compile
+        self.assertTrue(torch.equal(compiled(x), x))
+        self.assertEqual(self.captured(compiled, x).layers, ["mine", "more"])
+        self.assertTrue(torch.equal(compiled(x), x))
+
         class Wrong(nn.Module):
             def forward(self, x):
                 relascope.record("x", x, kind="relations")

@@ -10,7 +10,7 @@ import numpy as np
 from .files import array_of
 from .reading import RunError
 
-_MOST_CELLS = 1 << 14  # more would make a notebook slow
+MOST_CELLS = 1 << 14  # more would make a notebook slow
 
 # The colours of the window (core/types/map_colors.h): of signed values from -1 to 1, and of weights from 0 to 1.
 _SIGNED = ("40004b", "762a83", "9970ab", "c2a5cf", "e7d4e8", "f7f7f7", "d9f0d3", "a6dba0", "5aae61", "1b7837", "00441b")
@@ -96,6 +96,6 @@ def map(values: Any, words: Optional[Sequence[str]] = None, title: str = "", *, 
     found = array_of(values, "map")
     if found.ndim != 2 or 0 in found.shape:
         raise RunError("map", f"has the shape {list(found.shape)}; [rows, columns] is needed")
-    if found.size > _MOST_CELLS:
-        raise RunError("map", f"has {found.size} cells; at most {_MOST_CELLS} are drawn: show a part, as values[:100, :100]")
+    if found.size > MOST_CELLS:
+        raise RunError("map", f"has {found.size} cells; at most {MOST_CELLS} are drawn: show a part, as values[:100, :100]")
     return MapPicture(found.astype(np.float64), list(words or ()), list(columns if columns is not None else words or ()), title, size, causal)

@@ -227,6 +227,11 @@ class Map:
     def __repr__(self):
         return f"<Map {self.kind} of layer {self.layer}, index {self.index}, {self.rows} x {self.columns}>"
 
+    def _repr_svg_(self):
+        """As a notebook shows it; a large one by its words alone."""
+        from . import picture
+        return str(picture.map(self)) if self.rows * self.columns <= picture.MOST_CELLS else None
+
     @property
     def values(self):
         """All cells: float32 [rows, columns]."""

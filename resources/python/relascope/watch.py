@@ -31,6 +31,7 @@ from .run import Run
 
 RECORDED = ("relation", "attention", "relational_attention", "symbols")
 _state = threading.local()
+_probes = 0  # how many there are: a number is all that a compiled model looks at
 
 
 def record(name: str, tensor: Any, kind: str = "relation") -> None:
@@ -38,9 +39,10 @@ def record(name: str, tensor: Any, kind: str = "relation") -> None:
 
     kind: "relation" [S, n, n, d_r], "attention" or "relational_attention" [S, heads, n, n], "symbols" [S, heads, n, symbols];
     of one input without the first dimension. Maps with the same name are one layer."""
-    probe = getattr(_state, "probe", None)
-    if probe is not None:
-        probe.record(name, tensor, kind)
+    if _probes:
+        probe = getattr(_state, "probe", None)
+        if probe is not None:
+            probe.record(name, tensor, kind)
 
 
 def watch(model: Any, run: Run, every: int = 100, inputs: Any = None, *, show: Union[Inputs, Mapping[str, Any], None] = None,
@@ -220,9 +222,7 @@ class _Probe:
                 for handle in (module.register_forward_pre_hook(self._enter(name)),
                                module.register_forward_hook(self._leave, always_call=True)):
                     stack.callback(handle.remove)
-            before = getattr(_state, "probe", None)
-            _state.probe = self
-            stack.callback(setattr, _state, "probe", before)
+            stack.enter_context(_seen_by(self))
             stack.enter_context(torch.no_grad())
             for kind in {p.device.type for p in self.model.parameters()} | {"cpu"}:
                 stack.enter_context(torch.autocast(kind, enabled=False))
@@ -308,6 +308,18 @@ class _Probe:
                 if hasattr(each, "ndim") and each.ndim == 4 and each.is_floating_point() and _are_weights(each):
                     self.take("attention", each)
                     return
+
+
+@contextlib.contextmanager
+def _seen_by(probe: _Probe) -> Iterator[None]:
+    """What this thread records goes to the probe."""
+    global _probes
+    before = getattr(_state, "probe", None)
+    _state.probe, _probes = probe, _probes + 1
+    try:
+        yield
+    finally:
+        _state.probe, _probes = before, _probes - 1
 
 
 def _are_numbered(names: list[str]) -> bool:
