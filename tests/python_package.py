@@ -274,6 +274,7 @@ class TestCapture(Package):
                 ({"pictures": np.ones((2, 5, 4, 4, 2))}, [layer], "pictures"), ({"labels": [0.5, 1]}, [layer], "labels"),
                 ({"labels": [1]}, [layer], "labels"), ({"probabilities": np.ones((2, 3)), "classes": ["a"]}, [layer], "probabilities"),
                 ({"origins": ["a"]}, [layer], "origins"), ({"attributes": {"a/b": 1}}, [layer], "a/b"),
+                ({"attributes": {"far": np.full((2, 5, 5), np.inf)}}, [layer], "attributes: far", "nan"),
                 ({"attributes": {"same": np.ones((2, 5, 4))}}, [layer], "attributes: same", "[2, 5, 5]"),
                 ({"vectors": np.ones((2, 5))}, [layer], "vectors")):
             self.refused(lambda: run.capture(0, inputs, layers), *words)
@@ -318,7 +319,8 @@ class TestCapture(Package):
         same = kind[:, :, None] == kind[:, None]
         relation = np.stack([same + 0.3 * draw.normal(size=same.shape), draw.normal(size=same.shape)], -1)
         run.log(1, loss=1.0)
-        run.capture(1, {"names": [list("abcde")] * 100, "attributes": {"same kind": same}}, [{"relation": relation}])
+        known = np.where(draw.random(same.shape) < 0.1, np.nan, same)
+        run.capture(1, {"names": [list("abcde")] * 100, "attributes": {"same kind": known}}, [{"relation": relation}])
         run.done()
         said = cli("atlas", run.path)
         self.assertIn("layer 1 relation 1: same kind", said)

@@ -59,7 +59,8 @@ class Inputs:
     1; with `patch`, the side of the square patches that are the objects, or (height, width).
     tokens: ids, [S, n], with `pieces`, the text of each token. vectors: [S, n, width]. names: of the objects, [S][n].
     pictures: of the objects, [S, n, height, width, channels]. masks: where each object is in the image, [S, n, height,
-    width], 0 or more than 0. attributes: what is known of each pair, {name: [S, n, n]}.
+    width], 0 or more than 0. attributes: what is known of each pair, {name: [S, n, n]}: 0 and 1 are no and yes, other
+    values have an order, and nan is not known.
     labels: the right class of each input, [S], with `classes`, their names. probabilities: the answer, [S, classes].
     origins: where each input is from, as "validation 12".
     """
@@ -272,8 +273,8 @@ class _Writer:
                 raise RunError("attributes", f"have the name '{name}'; a name without / is needed")
             where = f"attributes: {name}"
             pairs = _shaped(values, where, (self.samples, self.n, self.n))
-            if not np.isfinite(pairs).all():
-                raise RunError(where, "has values that are not finite")
+            if pairs.dtype.kind == "f" and np.isinf(pairs).any():
+                raise RunError(where, "has infinite values; nan says that it is not known")
             whole = pairs.dtype.kind in "biu" and pairs.min() >= 0 and pairs.max() <= 255
             self.tensors[f"attribute/{name}"] = pairs.astype(np.uint8 if whole else np.float32)
 
