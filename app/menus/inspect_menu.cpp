@@ -9,6 +9,7 @@
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
+#include "app/inspector_why.h"
 #include "app/main_window.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
