@@ -12,30 +12,16 @@
 #include <QPushButton>
 #include <QScrollBar>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <cctype>
-#include <cstring>
 
 #include "options/builtin_resources.h"
 #include "options/run_settings.h"
-#include "types/text_format.h"
+#include "views/view_words.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
-namespace {
-
-/// In quotes where a shell would read it otherwise.
-std::string plainWord(const std::string& word) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("./_=:,+-@", c);
-    });
-    return plain && word[0] != '-' ? word : shellWord(word);
-}
-
-}  // namespace
 
 void CommandLog::add(const QString& command, const QString& remark) {
     if (command == m_last) return;
@@ -45,19 +31,15 @@ void CommandLog::add(const QString& command, const QString& remark) {
 }
 
 void CommandLog::addTraining(const QString& run, const RunOptions& options, bool resumed) {
-    const auto path = run.toStdString();
-    std::string command = "relascope-cli";
-    if (resumed) {
-        command += " train --resume " + plainWord(path);
-        if (options.train.steps > 0) command += " --steps " + std::to_string(options.train.steps);
-    } else {
-        const auto words = core::trainWords(options);
+    std::vector<std::string> words = {"train", "--resume", run.toStdString()};
+    if (resumed && options.train.steps > 0)
+        words.insert(words.end(), {"--steps", std::to_string(options.train.steps)});
+    if (!resumed) {
+        words = core::trainWords(options);
         if (words.empty()) return;  // a preset of another version: run.json has its options
-        for (const auto& word : words)
-            command += " " + (word.starts_with("--") ? word : plainWord(word));
-        command += " --out " + plainWord(path);
+        words.insert(words.end(), {"--out", run.toStdString()});
     }
-    add(QString::fromStdString(command),
+    add(QString::fromStdString(core::commandLine(words)),
         (resumed ? QStringLiteral("Resumed %1") : QStringLiteral("Trained %1"))
             .arg(run.section(u'/', -1)));
 }

@@ -9,8 +9,8 @@
 #include "app/pages/checkpoint_page.h"
 #include "app/view_files.h"
 #include "hub/hub_cache.h"
-#include "types/text_format.h"
 #include "views/view_file.h"
+#include "views/view_words.h"
 #include "wire/host.h"
 
 namespace relascope::app {
@@ -52,7 +52,7 @@ void logOpened(const QString& path) {
         if (hub != core::kHubPrefix && core::hubPath(hub) == name) name = hub;
     } catch (const Error&) {  // it is no longer there
     }
-    commandLog().add(QString::fromStdString("relascope-cli info " + shellWord(name)),
+    commandLog().add(QString::fromStdString(core::commandLine({"info", name})),
                      QStringLiteral("Opened %1").arg(QFileInfo(path).fileName()));
 }
 

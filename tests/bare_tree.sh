@@ -90,8 +90,8 @@ person 'relascope-cli export runs/quick --tensorboard logs --csv quick.csv && wc
 person 'python3 -c "
 import sys
 sys.path.insert(0, \"/usr/share/relascope/python\")
-from relascope_run import Run
-print(Run(\"runs/quick\"))"'
+import relascope
+print(relascope.read(\"runs/quick\"))"'
 person 'man relascope-cli | head -n 5'
 inside bash -c 'apt-get purge -y -qq relascope relascope-cli >/dev/null 2>&1'
 left=$(inside find / -xdev \( -path /proc -o -path /home -o -path /tmp -o -path /var/cache/apt -o -path /var/log -o -path /var/lib/apt \) -prune -o -iname '*relascope*' -print)

@@ -12,7 +12,7 @@ import shutil
 
 from run_support import WithRuns, main, said, train_small
 
-from relascope_run import Run
+from relascope.reading import Run
 
 
 def setUpModule():

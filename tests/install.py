@@ -111,8 +111,10 @@ class Tree(unittest.TestCase):
         # The English text is found in share/relascope. (Debian's own copy may be there as well.)
         self.assertIn("share/relascope/jargon.txt.gz", self.files)
         self.program("relascope-cli", "train", "text", "--steps", "1", "--out", self.folder / "text")
-        reader = self.copy / "share/relascope/python/relascope_run.py"
-        self.assertEqual(reader.read_bytes(), (TOP / "resources/python/relascope_run.py").read_bytes())
+        package, source = self.copy / "share/relascope/python", TOP / "resources/python"
+        for folder in "", "relascope", "examples":
+            files = {path.name: path.read_bytes() for path in (source / folder).iterdir() if path.is_file()}
+            self.assertEqual({path.name: path.read_bytes() for path in (package / folder).iterdir() if path.is_file()}, files)
 
     def test_window_opens_a_run(self):
         if not self.window:

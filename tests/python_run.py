@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests resources/python/relascope_run.py: it reads runs of relascope-cli, and its numbers are those that relascope-cli
+"""Tests relascope/reading.py of resources/python: it reads runs of relascope-cli, and its numbers are those that relascope-cli
 prints; damaged and lying files are refused in a sentence that names the file.
 
 usage: python_run.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy
@@ -16,8 +16,8 @@ import zlib
 from run_support import TOP, WithRuns, cli, main, read_file, train, write_file
 
 import numpy as np
-import relascope_run
-from relascope_run import Run, RunError, Safetensors
+from relascope import reading
+from relascope.reading import Run, RunError, Safetensors
 
 
 def to_bfloat16(values):
@@ -195,7 +195,7 @@ class TestNumbers(Reading):
                     self.assertTrue(np.isfinite(found.values).all())
             for step in run.checkpoints():
                 self.assertGreater(len(run.checkpoint(step)), 0)
-        self.assertEqual({kind for kind, _ in kinds}, set(relascope_run.KINDS))
+        self.assertEqual({kind for kind, _ in kinds}, set(reading.KINDS))
         self.assertGreater(words, 0)
         self.assertEqual(set(steps), {1, 2})
 
@@ -213,7 +213,7 @@ class TestMaps(unittest.TestCase):
             header[name] = {"dtype": dtype, "shape": values.shape, "data_offsets": [len(data), len(data) + values.nbytes]}
             data += values.tobytes()
         write_file(folder.name + "/step-1.safetensors", header, data)
-        return relascope_run.Capture(folder.name + "/step-1.safetensors", 1, 1)
+        return reading.Capture(folder.name + "/step-1.safetensors", 1, 1)
 
     def test_every_activation(self):
         draw = np.random.default_rng(0)

@@ -14,7 +14,7 @@ import time
 from run_support import TOP, WithRuns, main, said, train_small
 
 import numpy as np
-from relascope_run import Run
+from relascope.reading import Run
 
 sys.path.insert(0, str(TOP / ".venv/share/relascope/tensorboard"))
 try:

@@ -9,6 +9,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
@@ -102,12 +105,15 @@ int printWords(const std::string& what) {
     return 0;
 }
 
-}  // namespace
+// Words that the parser refuses; it has said why on stderr.
+class RefusedWords : public Error {
+public:
+    using Error::Error;
+};
 
-int runCommandLine(int argc, char** argv) {
-    const PlainOutput plain;
-    fetchWhatIsLookedAt();
-    if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
+// Runs a command. Throws RefusedWords, and what the command throws.
+int runWords(int argc, char** argv, bool answering) {
+    if (answering) figureOrigin() = {};  // a session answers one command after another
     CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag(
         "--version",
@@ -129,6 +135,7 @@ int runCommandLine(int argc, char** argv) {
     };
     std::vector<Declared> declared;
     for (const auto& command : commands()) {
+        if (answering && !command.json) continue;
         auto* parser = app.add_subcommand(command.name, command.help);
         if (command.json) parser->add_flag("--json", json, "print one JSON object on stdout");
         if (command.paper) {
@@ -148,28 +155,81 @@ int runCommandLine(int argc, char** argv) {
     words->add_option("what", what, "presets, models, options or bench")->required();
 
     try {
-        try {
-            app.parse(argc, argv);
-        } catch (const CLI::ParseError& error) {
-            return written(usageError(app, error, argc, argv));
-        }
-        if (*words) return written(printWords(what));
-        const auto chosen = std::find_if(declared.begin(), declared.end(),
-                                         [](const Declared& one) { return one.parser->parsed(); });
-        if (chosen->needs == Needs::Threads) beginComputing(threads);
-        if (figureOrigin().command.empty())
-            figureOrigin().command =
-                core::commandLine(withoutOutput(std::vector<std::string>(argv + 1, argv + argc)));
-        return written(chosen->run({json, paper}));
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const int code = usageError(app, error, argc, argv);
+        if (code == 0) return code;  // --help, --version
+        throw RefusedWords(error.what());
+    }
+    if (*words) return printWords(what);
+    const auto chosen = std::find_if(declared.begin(), declared.end(),
+                                     [](const Declared& one) { return one.parser->parsed(); });
+    if (chosen->needs == Needs::Threads) beginComputing(threads);
+    if (figureOrigin().command.empty())
+        figureOrigin().command =
+            core::commandLine(withoutOutput(std::vector<std::string>(argv + 1, argv + argc)));
+    try {
+        return chosen->run({json || answering, paper});
+    } catch (const nlohmann::json::type_error&) {
+        throw Error(
+            "a name that is not UTF-8 cannot be written as JSON; rename the file or folder");
+    }
+}
+
+// What is printed while it lives.
+class PrintedText {
+public:
+    PrintedText() : m_out(std::cout.rdbuf(&m_text)), m_err(std::cerr.rdbuf(&m_said)) {}
+    ~PrintedText() {
+        std::cout.rdbuf(m_out);
+        std::cerr.rdbuf(m_err);
+    }
+    PrintedText(const PrintedText&) = delete;
+    PrintedText& operator=(const PrintedText&) = delete;
+    std::string text() const { return m_text.str(); }
+    std::string said() const { return m_said.str(); }
+
+private:
+    std::stringbuf m_text, m_said;
+    std::streambuf *m_out, *m_err;
+};
+
+}  // namespace
+
+CommandAnswer answerCommand(std::vector<std::string> words, std::stop_token stop,
+                            std::function<void(double)> progress) {
+    std::vector<char*> argv = {const_cast<char*>("relascope-cli")};
+    for (auto& word : words) argv.push_back(word.data());
+    const SteeredScope steered(std::move(stop), std::move(progress));
+    const PrintedText printed;
+    try {
+        const int code = runWords(static_cast<int>(argv.size()), argv.data(), true);
+        return {code, printed.text(), printed.said()};
+    } catch (const RefusedWords&) {
+        // The lines with the unknown word and its likely spelling, as one sentence.
+        std::string why = printed.said();
+        if (const std::string_view who = "relascope-cli: "; why.starts_with(who))
+            why.erase(0, who.size());
+        while (why.ends_with('\n')) why.pop_back();
+        for (std::size_t at; (at = why.find('\n')) != why.npos;) why.replace(at, 1, "; ");
+        throw OptionError(words.empty() ? "words" : words.front(), why);
+    }
+}
+
+int runCommandLine(int argc, char** argv) {
+    const PlainOutput plain;
+    fetchWhatIsLookedAt();
+    if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
+    try {
+        return written(runWords(argc, argv, false));
+    } catch (const RefusedWords&) {
+        return written(kExitUsage);
     } catch (const Cancelled&) {
         std::cerr << "relascope-cli: interrupted\n";
         return kExitInterrupted;
     } catch (const OptionError& error) {
         std::cerr << "relascope-cli: " << error.what() << "\n";
         return kExitUsage;
-    } catch (const nlohmann::json::type_error&) {
-        std::cerr << "relascope-cli: a name that is not UTF-8 cannot be written as JSON; rename "
-                     "the file or folder\n";
     } catch (const std::exception& error) {
         std::cerr << "relascope-cli: " << userMessage(error) << "\n";
     }

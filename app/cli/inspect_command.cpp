@@ -49,6 +49,26 @@ MapKind kindFromName(const std::string& name) {
     throw OptionError("--kind", unknownName("kind", name, names));
 }
 
+// Whether all maps are written, as a capture (formats.md section 10).
+bool isCapture(const std::string& out) {
+    return out.ends_with(".safetensors");
+}
+
+// Writes what was seen of the input as a capture to that file.
+void writeCapture(const std::string& file, const ProbeResult& result) {
+    const auto folder = file + ".tmp-" + std::to_string(::getpid());
+    core::makeDirectories(folder);
+    std::error_code ignored;
+    try {
+        core::saveCapture(folder, {result});
+        for (const auto& entry : fs::directory_iterator(folder)) fs::rename(entry.path(), file);
+    } catch (...) {
+        fs::remove_all(folder, ignored);
+        throw;
+    }
+    fs::remove_all(folder, ignored);
+}
+
 // A probe with the edits of the command line; its origin says what they are.
 ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                            const ProbeSample& sample, const std::vector<std::string>& classNames,
@@ -115,7 +135,7 @@ ProbeResult lookInside(const InspectArguments& given, std::string& keptStep, Edi
     keptStep = chosen.kept;
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     if (const auto none = core::noRelationsText(opened.options());
-        !none.empty() && kindFromName(a.kind) != MapKind::SensoryAttention)
+        !none.empty() && !isCapture(a.out) && kindFromName(a.kind) != MapKind::SensoryAttention)
         throw OptionError("--kind", none + "; give --kind attention-sa");
     const auto [sample, classNames] = readSample(opened, a.path, a);
     resolveTrainingEdits(a.edits, a.path, opened);
@@ -232,7 +252,7 @@ int inspect(const InspectArguments& given, const Call& call) {
         core::isRunFolder(a.path))
         a.text = core::readRunOptions(a.path).data.pinned_text;
     const MapKind kind = kindFromName(a.kind);
-    if (!a.out.empty()) endingOf(a.out, {".csv"});
+    if (!a.out.empty()) endingOf(a.out, {".csv", ".safetensors"});
     if (a.along) return inspectAlong(a, call);
     if (!a.answer.empty()) throw OptionError("--answer", "is for --along only");
     requireDrawing(a.out);
@@ -253,7 +273,10 @@ int inspect(const InspectArguments& given, const Call& call) {
     // A product is made of a relation and the attention of a head.
     const auto stored = product ? MapKind::Relation : kind;
     const auto* map = result.find(stored, a.layer - 1, a.index - 1);
-    if (!map) {
+    if (isCapture(a.out)) {
+        writeCapture(a.out, result);
+        map = nullptr;
+    } else if (!map) {
         if (a.layer > static_cast<int>(result.layers.size()))
             throw OptionError("--layer", std::to_string(a.layer) + " is beyond the model's " +
                                              std::to_string(result.layers.size()));
@@ -262,14 +285,14 @@ int inspect(const InspectArguments& given, const Call& call) {
         throw OptionError(
             "--index", std::to_string(a.index) + " is beyond the layer's " + std::to_string(count));
     }
-    if (a.source >= map->rows)
+    if (map && a.source >= map->rows)
         throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
-    if (a.to >= map->columns)
+    if (map && a.to >= map->columns)
         throw OptionError("--to", std::to_string(a.to) + " is out of range: there are " +
                                       std::to_string(map->columns) + " columns");
     const auto heads = result.count(MapKind::RelationalAttention, a.layer - 1);
-    if (product && a.look.head > heads)
+    if (map && product && a.look.head > heads)
         throw OptionError("--head", std::to_string(a.look.head) + " is beyond the layer's " +
                                         std::to_string(heads));
     if (isPicture(a.out) && !a.layers.empty()) {
@@ -279,7 +302,7 @@ int inspect(const InspectArguments& given, const Call& call) {
              wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
                              folderName(a.path), core::isRunFolder(a.path), lookOf(a)},
              a.paper);
-    } else if (!a.out.empty()) {
+    } else if (map && !a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));
     }
     if (!a.out.empty()) std::cerr << "wrote " << plainName(a.out) << "\n";
@@ -290,14 +313,15 @@ int inspect(const InspectArguments& given, const Call& call) {
                                        {"sample", result.sample.origin},
                                        {"label", result.sample.label},
                                        {"classes", result.classNames},
-                                       {"probabilities", result.probabilities},
-                                       {"kind", a.kind},
-                                       {"layer", a.layer},
-                                       {"layer_name", layerName},
-                                       {"index", a.index},
-                                       {"rows", map->rows},
-                                       {"columns", map->columns},
-                                       {"values", map->all()}};
+                                       {"probabilities", result.probabilities}};
+        if (map)
+            json.update({{"kind", a.kind},
+                         {"layer", a.layer},
+                         {"layer_name", layerName},
+                         {"index", a.index},
+                         {"rows", map->rows},
+                         {"columns", map->columns},
+                         {"values", map->all()}});
         if (!keptStep.empty()) json["kept"] = keptStep;
         if (training.anyEnabled()) json["training_edits"] = wordsOfEach(training);
         if (!result.notFinite.empty()) json["not_finite"] = result.notFinite;
@@ -370,7 +394,8 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
     command.add_flag("--transposed", a.transposed,
                      "what i sends, as on the authors' pages, not what it receives");
     for (const auto& field : core::mapLookFields()) declareLook(command, field, a.look);
-    command.add_option("--out", a.out, ".png, .svg, .pdf or .csv");
+    command.add_option("--out", a.out,
+                       ".png, .svg, .pdf, .csv, or .safetensors: every map, as a capture");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command.add_option("--edit", a.edits, kEditHelp)->take_all();
     command.add_option("--show", a.show, "with edits: after, before or difference")

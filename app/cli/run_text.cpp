@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "app/cli/cli.h"
 #include "app/cli/run_text.h"
 #include "types/text_piece.h"
 
@@ -73,6 +74,7 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::show(double fraction, const std::string& said) {
+    if (const auto* steered = SteeredScope::current()) return steered->progress(fraction);
     const auto text = plainName(said);
     const auto now = std::chrono::steady_clock::now();
     if (now - m_shown <

@@ -5,12 +5,29 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "app/cli/cli.h"
 
 namespace relascope::cli {
 
+namespace {
+const SteeredScope* steered = nullptr;
+}
+
+SteeredScope::SteeredScope(std::stop_token stopped, std::function<void(double)> told)
+    : stop(std::move(stopped)), progress(std::move(told)) {
+    steered = this;
+}
+SteeredScope::~SteeredScope() {
+    steered = nullptr;
+}
+const SteeredScope* SteeredScope::current() {
+    return steered;
+}
+
 std::stop_token stopOnSignals() {
+    if (steered) return steered->stop;
     // Never destroyed: the thread below may meet a signal while the process ends.
     static auto& source = *new std::stop_source;
     static std::once_flag once;

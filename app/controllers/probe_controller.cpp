@@ -45,7 +45,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&m_session, &Inspection::inspected, this, &ProbeController::answered);
     // Of a run that another program records the newest capture is what is shown of it now.
     connect(&runs.records(), &RunRecords::capturesChanged, this, [this](const QString& path) {
-        if (path == m_run && recorded() && !m_selection.step()) ask();
+        if (path == m_run && lacksData() && !m_selection.step()) ask();
     });
     connect(&m_session, &Inspection::pointsFound, this, [this](const Points& points) {
         m_points = points;
@@ -133,9 +133,13 @@ bool ProbeController::recorded() const {
     return m_options && core::isRecorded(m_options->model);
 }
 
+bool ProbeController::lacksData() const {
+    return m_options && !findDataKind(m_options->data.kind)->trains;
+}
+
 ProbeController::Mode ProbeController::mode() const {
     if (m_run.isEmpty()) return Mode::Nothing;
-    if (recorded()) return Mode::Captured;
+    if (recorded() || (lacksData() && !m_session.own())) return Mode::Captured;
     if (m_selection.step()) {
         // A captured step without kept weights shows its captures.
         const auto& records = m_runs.records();

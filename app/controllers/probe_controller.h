@@ -113,6 +113,9 @@ private:
     void refuse(const QString& sentence);
     void emitText();
     Mode mode() const;
+    /// Whether the data of the run are not known, as another program recorded it: what is shown
+    /// without an own input are its captures.
+    bool lacksData() const;
 
     RunsController& m_runs;
     TrainingController& m_training;

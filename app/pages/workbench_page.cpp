@@ -392,9 +392,12 @@ void WorkbenchPage::showAway() {
                         : status->state == wire::HostLink::State::Connecting
                             ? QString("%1: connecting").arg(host)
                             : m_c.hosts.statusText(host));
-    for (QWidget* asks : std::initializer_list<QWidget*>{m_inspector->sourcePane()->samples(),
-                                                         m_inspector->sourcePane()->textInput()})
-        asks->setEnabled(!away);
+    m_inspector->sourcePane()->samples()->setEnabled(!away);
+    // A text is nothing without a model that reads it.
+    const QString none = m_c.runs.whyNoModel(m_c.selection.current());
+    auto* typed = m_inspector->sourcePane()->textInput();
+    typed->setEnabled(!away && none.isEmpty());
+    typed->setToolTip(none);
     m_veil->raise();
     m_veil->setVisible(away);
 }

@@ -71,12 +71,14 @@ namespace {
 const std::string kArchitectureKey = "model.architecture";
 // Stored up to version 0.5, and never read.
 const std::string kRetired = "model.decoder.rope";
+const std::string kDataSettings = "data.settings";
 
 void readGroup(RunOptions& options, const std::string& prefix, const Json& object) {
     if (!object.is_object()) throw OptionError(prefix, "is not a JSON object");
     for (const auto& [name, value] : object.items()) {
         const std::string key = prefix + "." + name;
-        if (key == kArchitectureKey || key == kRetired) continue;
+        // What another program says of data that it does not give is for people.
+        if (key == kArchitectureKey || key == kRetired || key == kDataSettings) continue;
         if (value.is_object()) {
             readGroup(options, key, value);
             continue;

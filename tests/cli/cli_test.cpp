@@ -209,7 +209,7 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     expectRefused("inspect " + run + " --layer 3", 2, "beyond the model's 2");
     expectRefused("inspect " + run + " --index 2", 2, "beyond the layer's 1");
     expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
-    expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf or .csv");
+    expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf, .csv or .safetensors");
     EXPECT_NE(runCli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),
               std::string::npos);
 

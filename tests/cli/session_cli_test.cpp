@@ -56,6 +56,46 @@ void computeAsASession() {
     core::initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
 }
 
+wire::Frame command(wire::Session& session, std::vector<std::string> words,
+                    const std::string& folder = {}) {
+    return session.ask("command", {{"words", std::move(words)}, {"folder", folder}});
+}
+
+TEST(SessionProcess, RunsACommandAsTheCommandLineDoes) {
+    wire::Session session;
+    const auto text = [](const wire::Frame& frame) {
+        return std::string(frame.blob.begin(), frame.blob.end());
+    };
+    // Twice with --threads, which is of one command alone; relative paths begin at the folder.
+    const auto printed = runCli("heads --json --device=cpu --threads=1 " + kStoredRuns + "vision");
+    for (int k = 0; k < 2; ++k) {
+        const auto answer =
+            command(session, {"heads", "vision", "--device=cpu", "--threads=1"}, kStoredRuns);
+        EXPECT_EQ(answer.message["code"], 0);
+        EXPECT_EQ(text(answer), printed.out);
+    }
+    const auto sentence = [&](std::vector<std::string> words) -> std::string {
+        try {
+            command(session, std::move(words));
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_NE(sentence({"heads", "--lyer=3"}).find("unknown option '--lyer'"), std::string::npos);
+    EXPECT_NE(sentence({"session"}).find("unknown command 'session'"), std::string::npos);
+    EXPECT_NE(sentence({}).find("subcommand"), std::string::npos);
+    EXPECT_NE(sentence({"eval", kStoredRuns + "vision", "--split=tst"}).find("unknown split 'tst'"),
+              std::string::npos);
+    EXPECT_NE(sentence({"info", kStoredRuns + "none"}).find("none"), std::string::npos);
+    // A prompt from the standard input is empty: the pipe has requests.
+    EXPECT_NE(sentence({"generate", kStoredRuns + "language", "--prompt-file=-"}).find("is empty"),
+              std::string::npos);
+    EXPECT_EQ(
+        text(command(session, {"heads", kStoredRuns + "vision", "--device=cpu", "--threads=1"})),
+        printed.out);
+}
+
 TEST(SessionProcess, AnswersWhatTheModelComputes) {
     computeAsASession();
     wire::Session session;

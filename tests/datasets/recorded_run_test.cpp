@@ -89,6 +89,20 @@ TEST(RecordedRun, RefusesWhatNeedsAModel) {
     EXPECT_EQ(core::capturesOf(core::atlasAnalysis(), recorded.run.path(), ""), nullptr);
 }
 
+TEST(RecordedRun, OfAModelOfOursHasItsWeights) {
+    const Recorded recorded;
+    const auto file = recorded.path + "/run.json";
+    auto run = nlohmann::ordered_json::parse(core::readTextFile(file, 1 << 24));
+    const auto own = nlohmann::ordered_json::parse(
+        core::readTextFile(recorded.run.path() + "/run.json", 1 << 24));
+    run["options"]["model"] = own["options"]["model"];
+    core::writeTextFile(file, run.dump());
+    EXPECT_FALSE(core::readRunInfo(recorded.path).recorded);
+    core::OpenedModel theirs(recorded.path, "1", "cpu"), ours(recorded.run.path(), "1", "cpu");
+    const auto sample = recorded.run.splits().validation->sample(2);
+    EXPECT_EQ(theirs.probe(sample, {}).probabilities, ours.probe(sample, {}).probabilities);
+}
+
 TEST(RecordedRun, SaysAnythingOfItsModelWithoutHarm) {
     const Recorded recorded;
     const auto file = recorded.path + "/run.json";

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads the run folders of Relascope into NumPy arrays: metrics, relation maps, weights along training.
 
-One file that needs NumPy and nothing else: put it beside your script, or its folder into PYTHONPATH.
-
-    from relascope_run import Run
-    run = Run("runs/quick-dat-s0")
+    import relascope
+    run = relascope.read("runs/quick-dat-s0")
     run.metrics("validation")["accuracy"]           # a value for each of run.metrics("validation")["step"]
     run.capture(16).find("relation", 0, 0).values   # r_ij, [rows, columns]
     run.weights(12)["classifier.weight"]            # float32, as it was after step 12

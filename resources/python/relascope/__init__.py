@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relascope in Python: write runs of one's own, watch models of PyTorch, ask Relascope's engine, read runs.
+
+    run = relascope.Run("runs/mine", model={"name": "my ViT"})       # write: run.log(), run.capture(), run.weights()
+    relascope.watch(model, run, every=100, inputs=probe)             # maps of a model of PyTorch along its training
+    relascope.record("similarity", r, kind="relation")               # a map of one's own, inside a forward
+    relascope.analyse("runs/mine", "scan", seconds=20)               # the engine: analyse, maps, edit, generate
+    relascope.read("runs/mine").metrics("validation")                # what is in a run folder
+    relascope.map(weights), relascope.show("runs/mine")              # a picture in a notebook, the window
+
+It needs NumPy; watch() also needs PyTorch, and the engine an installed Relascope. Errors are RunError or EngineError,
+each one sentence.
+"""
+import os as _os
+from typing import Union as _Union
+
+from . import reading
+from .capture import Inputs, Layer
+from .engine import Engine, EngineError, analyse, edit, generate, maps, show
+from .picture import MapPicture, map
+from .reading import RunError
+from .run import Run
+from .version import __version__
+from .watch import Watch, record, watch
+
+
+def read(path: "_Union[str, _os.PathLike[str]]") -> reading.Run:
+    """A run folder of Relascope or of this package, to read (relascope.reading.Run)."""
+    return reading.Run(path)
+
+
+__all__ = ["Engine", "EngineError", "Inputs", "Layer", "MapPicture", "Run", "RunError", "Watch", "__version__", "analyse", "edit",
+           "generate", "map", "maps", "read", "record", "show", "watch"]
