@@ -134,9 +134,10 @@ std::optional<View> describeRun(Controllers& c) {
     const bool live = c.training.busy() && c.training.run() == run;
     if (!step || (live && !c.selection.step())) return std::nullopt;
     const bool captured = c.probe.showsCapture();
-    auto view = describeWeights("inspect", run.toStdString(),
-                                c.selection.step() ? std::to_string(*step) : std::string(),
-                                captured ? EditList() : c.runEdits.list());
+    auto view =
+        describeWeights("inspect", run.toStdString(),
+                        captured || c.selection.step() ? std::to_string(*step) : std::string(),
+                        captured ? EditList() : c.runEdits.list());
     auto input = shownInput(c);
     if (!view || !input) return std::nullopt;
     view->options = std::move(*input);
