@@ -31,7 +31,7 @@ struct AnalysedSubject {
     std::string checkpoint;
     QString name;  ///< name of the run or checkpoint, in titles and file names
     std::optional<ProbeSample> sample;
-    QString sampleName;                            ///< "validation 12"
+    QString sampleName;  ///< "validation 12"
     /// The options of a command that choose the sample; nullopt: it cannot be said by them.
     std::optional<std::vector<ViewOption>> input;
     std::shared_ptr<const wire::OpenedData> data;  ///< null: no data to measure on
