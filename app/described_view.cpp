@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/described_view.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "app/controllers/controllers.h"
@@ -33,10 +33,9 @@ std::optional<std::string> oneWord(const Options& input) {
     std::string word;
     for (const auto& option : input) {
         if (option.name == "split") continue;
-        const bool known = option.name == "sample" || option.name == "text" ||
-                           option.name == "tokens" || option.name == "image" ||
-                           option.name == "reference" || option.name == "random";
-        if (!known || !word.empty()) return std::nullopt;
+        static const std::set<std::string> words = {"sample", "text",      "tokens",
+                                                    "image",  "reference", "random"};
+        if (!words.contains(option.name) || !word.empty()) return std::nullopt;
         word = option.name + ":";
         if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&option.value)) {
             for (std::size_t k = 0; k < numbers->size(); ++k)
@@ -135,9 +134,10 @@ std::optional<View> describeRun(Controllers& c) {
     const bool live = c.training.busy() && c.training.run() == run;
     if (!step || (live && !c.selection.step())) return std::nullopt;
     const bool captured = c.probe.showsCapture();
-    auto view = describeWeights("inspect", run.toStdString(),
-                                c.selection.step() ? std::to_string(*step) : std::string(),
-                                captured ? EditList() : c.runEdits.list());
+    auto view =
+        describeWeights("inspect", run.toStdString(),
+                        captured || c.selection.step() ? std::to_string(*step) : std::string(),
+                        captured ? EditList() : c.runEdits.list());
     auto input = shownInput(c);
     if (!view || !input) return std::nullopt;
     view->options = std::move(*input);

@@ -79,7 +79,7 @@ const QStringList& commandNames() {
         QStringList all = {"presets", "datasets", "devices",  "eval",   "inspect",
                            "study",   "generate", "tokenize", "data",   "verify",
                            "info",    "convert",  "bench",    "points", "export",
-                           "session", "attach",   "figure",   "fetch"};
+                           "session", "attach",   "figure",   "fetch",  "draw"};
         for (const auto* analysis : core::analyses()) {
             const auto name = QString::fromStdString(analysis->name);
             if (name != QLatin1String("duel")) all << name;  // `duel` opens a window
@@ -92,11 +92,11 @@ const QStringList& commandNames() {
 bool isCommandLine(int argc, char** argv) {
     if (argc < 2) return false;
     const std::string word = argv[1];
-    if (commandNames().contains(QString::fromStdString(word))) return true;
     // `draw` of a view is a command; of another file it draws the figure of one.
     if (word == "draw")
         return std::any_of(argv + 2, argv + argc,
                            [](const char* one) { return core::isViewFile(one); });
+    if (commandNames().contains(QString::fromStdString(word))) return true;
     // `train` opens a window that trains, `duel` one that compares.
     // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);

@@ -117,8 +117,12 @@ ViewFiles::ViewFiles(MainWindow& window) : QObject(&window), m_window(window) {
         Qt::QueuedConnection);
     connect(&c.probe, &ProbeController::failed, this, [this](const QString&) {
         // The message stands already; what was to follow does not.
-        if (m_wanted && !m_wanted->checkpoint) m_wanted.reset();
+        if (m_wanted && !m_wanted->checkpoint && m_wanted->chosen) m_wanted.reset();
     });
+    connect(&c.checkpoint, &CheckpointController::failed, this, [this](const QString&) {
+        if (m_wanted && m_wanted->checkpoint) m_wanted.reset();
+    });
+    connect(&m_task, &LongTask::began, &c.messages, &Messages::info);
 }
 
 ViewFiles::~ViewFiles() = default;
@@ -270,7 +274,7 @@ void ViewFiles::openDuel() {
     connect(
         &page->probes(), &DuelProbes::answered, this,
         [this, page] {
-            if (!m_wanted) return;
+            if (!m_wanted || m_wanted->view.command != core::duelAnalysis().name) return;
             page->tab()->openView(m_wanted->view, m_wanted->path);
             done();
         },
@@ -281,8 +285,9 @@ void ViewFiles::openRun() {
     auto& c = m_window.controllers();
     connect(
         &m_window.opener(), &Opener::runOpened, this,
-        [this, &c] {
+        [this, &c](const QString& run) {
             if (!m_wanted) return;
+            if (run != placeOfView(m_wanted->view)) return m_wanted.reset();  // another one
             if (c.probe.options()) return chooseRunInput();
             const auto link = std::make_shared<QMetaObject::Connection>();
             *link = connect(&c.probe, &ProbeController::modelChanged, this, [this, &c, link] {
@@ -321,7 +326,10 @@ void ViewFiles::chooseRunInput() {
 void ViewFiles::openCheckpoint() {
     auto& c = m_window.controllers();
     connect(
-        &c.checkpoint, &CheckpointController::opened, this, [&c] { c.checkpoint.load(); },
+        &c.checkpoint, &CheckpointController::opened, this,
+        [this, &c] {
+            if (m_wanted && m_wanted->checkpoint) c.checkpoint.load();
+        },
         Qt::SingleShotConnection);
     m_window.opener().openCheckpoint(placeOfView(m_wanted->view));
 }
@@ -329,6 +337,16 @@ void ViewFiles::openCheckpoint() {
 void ViewFiles::chooseCheckpointInput() {
     auto& session = m_window.controllers().checkpoint.session();
     const auto input = chosenInput(m_wanted->view);
+    if (const auto* tokenizer = optionOf<std::string>(m_wanted->view, "tokenizer");
+        tokenizer && *tokenizer != session.weights().tokenizer) {
+        connect(
+            &session, &Inspection::tokenizerChosen, this,
+            [this] {
+                if (m_wanted && !m_wanted->chosen) chooseCheckpointInput();
+            },
+            static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+        return session.chooseTokenizer(QString::fromStdString(*tokenizer));
+    }
     m_wanted->chosen = true;
     m_window.controllers().checkpointEdits.change({}, QStringLiteral("Open a view"));
     if (!input.own)

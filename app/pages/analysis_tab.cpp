@@ -443,6 +443,7 @@ void AnalysisTab::prepare(const AnalysisRequest& request) {
 
 void AnalysisTab::refuse(const QString& sentence) {
     m_refusal = sentence;
+    m_viewFile.clear();
     // A result of these inputs stays beside an option that is refused.
     if (m_valid && !reads(AnalysisInput::KeptSteps))
         m_view->refuse(sentence);
@@ -465,7 +466,9 @@ void AnalysisTab::show(const Answer& result) {
     m_shown = m_asked;
     m_shownView = m_askedView;
     if (m_valid) {
-        m_view->setCaption(m_analysis.onDemand ? m_caption : caption());
+        const QString of = m_analysis.onDemand ? m_caption : caption();
+        m_view->setCaption(of);
+        if (m_shownView) m_shownView->caption = of.toStdString();
         m_view->setCommand(m_shownView ? text(core::commandOf(*m_shownView)) : QString());
         if (!m_viewFile.isEmpty())
             m_view->menu()->setViewFile(std::exchange(m_viewFile, QString()));
@@ -483,7 +486,6 @@ std::optional<View> AnalysisTab::described() const {
     if (!m_shownView || m_view->isEmpty()) return std::nullopt;
     auto view = *m_shownView;
     view.shown = std::make_shared<const Answer>(m_view->shown());
-    view.caption = (m_analysis.onDemand ? m_caption : caption()).toStdString();
     return view;
 }
 
@@ -516,7 +518,13 @@ void AnalysisTab::showSaved(const Answer& answer, const QString& caption) {
     m_c.task(m_analysis).abandon();
     m_shownView.reset();
     m_valid = false;
-    if (!m_view->showResult(answer))
+    bool fits = true;
+    try {
+        if (m_analysis.check) m_analysis.check(answer);
+    } catch (const Error&) {
+        fits = false;
+    }
+    if (!fits || !m_view->showResult(answer))
         return m_view->clear(QStringLiteral("What the view file has is not of this analysis."));
     m_view->setCaption(caption);
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "analysis/analysis.h"
 #include "files/atomic_file.h"
@@ -17,7 +18,7 @@
 #include "types/field_text.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
-#include "views/map_look.h"
+#include "views/view_options.h"
 #include "views/weights_checksum.h"
 
 namespace relascope::core {
@@ -29,114 +30,9 @@ using ViewJson = nlohmann::ordered_json;
 constexpr const char* kViewFormat = "relascope-view/1";
 constexpr std::uint64_t kMostViewBytes = 1u << 20;
 constexpr std::uint64_t kMostViewData = std::uint64_t{600} << 20;
-constexpr std::size_t kMostListed = 10'000;   // of one list
-constexpr std::size_t kMostText = 100'000;    // bytes of one text
-constexpr std::int64_t kMostIndex = 1 << 30;  // of tokens, samples and objects
+constexpr std::size_t kMostListed = 10'000;  // of one list
+constexpr std::size_t kMostText = 100'000;   // bytes of one text
 constexpr int kLeastDpi = 24, kMostDpi = 600;
-
-// What the commands take
-// -------------------------------------------------------------------------------------------------
-
-FieldSpec viewField(const char* name, FieldKind kind, double least = 0,
-                    double most = static_cast<double>(kMostIndex)) {
-    FieldSpec spec{name, "", "", kind};
-    if (kind == FieldKind::Integer || kind == FieldKind::IntegerList)
-        spec.minimum = least, spec.maximum = most;
-    return spec;
-}
-FieldSpec viewChoice(const char* name, std::vector<std::string> choices,
-                     FieldKind kind = FieldKind::Choice) {
-    auto spec = viewField(name, kind);
-    spec.choices = std::move(choices);
-    return spec;
-}
-FieldSpec viewPath(const char* name) {
-    auto spec = viewField(name, FieldKind::Text);
-    spec.path = true;
-    return spec;
-}
-
-using Specs = std::vector<FieldSpec>;
-
-/// The options of every command that takes an input.
-Specs inputSpecs() {
-    return {viewField("sample", FieldKind::Integer),
-            viewField("split", FieldKind::Text),
-            viewPath("image"),
-            viewField("text", FieldKind::Text),
-            viewPath("tokenizer"),
-            viewField("tokens", FieldKind::IntegerList),
-            viewField("target", FieldKind::IntegerList),
-            viewField("reference", FieldKind::Integer, 1, 100000),
-            viewField("random", FieldKind::Integer, 0, 9e15)};
-}
-
-Specs inspectSpecs() {
-    auto all = inputSpecs();
-    const Specs own = {viewChoice("kind", {"relation", "attention-ra", "attention-sa",
-                                           "attention-x-relation", "symbols"}),
-                       viewField("layer", FieldKind::Integer, 1, 1000),
-                       viewField("index", FieldKind::Integer, 1, 100000),
-                       viewField("source", FieldKind::Integer),
-                       viewField("to", FieldKind::Integer),
-                       viewField("transposed", FieldKind::Boolean),
-                       viewChoice("show", {"after", "before", "difference"}),
-                       viewField("layers", FieldKind::IntegerList, 1, 1000),
-                       viewField("words", FieldKind::TextList),
-                       viewChoice("tints",
-                                  {"attention", "relation", "scaled", "clip", "tanh", "sign",
-                                   "sigmoid", "softmax"},
-                                  FieldKind::TextList)};
-    all.insert(all.end(), own.begin(), own.end());
-    for (const auto& field : mapLookFields()) all.push_back(field.spec);
-    return all;
-}
-
-Specs analysisSpecs(const Analysis& analysis) {
-    Specs all;
-    if (analysis.input == AnalysisInput::Data)
-        all = {viewField("split", FieldKind::Text), viewPath("text"), viewPath("data"),
-               viewPath("pairs"), viewField("fields", FieldKind::Text)};
-    else if (analysis.input == AnalysisInput::Sentences)
-        all = {viewPath("pairs"), viewField("fields", FieldKind::Text)};
-    else if (analysis.input == AnalysisInput::Pair)
-        all = {viewField("clean", FieldKind::Text),  viewField("corrupt", FieldKind::Text),
-               viewField("split", FieldKind::Text),  viewPath("pairs"),
-               viewField("fields", FieldKind::Text), viewField("pair", FieldKind::Integer, 1)};
-    else if (analysis.input != AnalysisInput::OwnPrompts)
-        all = inputSpecs();
-    for (const auto& field : analysis.fields) all.push_back(field.spec);
-    return all;
-}
-
-const Analysis* analysisOf(const View& view) {
-    for (const auto* one : analyses())
-        if (one->name == view.command) return one;
-    return nullptr;
-}
-
-constexpr const char* kInspectCommand = "inspect";
-constexpr const char* kStudyCommand = "study";
-
-Specs specsOf(const View& view) {
-    if (view.command == kInspectCommand) return inspectSpecs();
-    if (view.command == kStudyCommand)
-        return {viewField("metric", FieldKind::Text), viewField("split", FieldKind::Text),
-                viewField("curves", FieldKind::TextList)};
-    if (const auto* analysis = analysisOf(view)) return analysisSpecs(*analysis);
-    std::vector<std::string> known = {kInspectCommand, kStudyCommand};
-    for (const auto* one : analyses()) known.push_back(one->name);
-    throw OptionError("command", unknownName("view", view.command, known));
-}
-
-const FieldSpec& specOf(const Specs& specs, const std::string& name) {
-    std::vector<std::string> known;
-    for (const auto& spec : specs) {
-        if (spec.name == name) return spec;
-        known.push_back(spec.name);
-    }
-    throw OptionError("options", unknownName("option", name, known));
-}
 
 // Values
 // -------------------------------------------------------------------------------------------------
@@ -289,10 +185,22 @@ std::string pathInFile(const std::string& path, const std::string& folder) {
     return inside.empty() || *inside.begin() == ".." ? whole.string() : inside.string();
 }
 
-/// Minimal pairs are also named by a word, which is no path.
-bool namesFile(const FieldSpec& spec, const std::string& value) {
-    static const std::set<std::string> words = {"minimal-pairs", "gpt2", "characters"};
-    return spec.path && !value.empty() && !words.contains(value);
+/// Where a path begins in the value of an option: at its start, or behind "image:" in the words of
+/// an input; nullopt: it names no file. Minimal pairs are also named by a word, which is no path.
+std::optional<std::size_t> pathAt(const FieldSpec& spec, const std::string& value) {
+    static const std::set<std::string> words = {"minimal-pairs", "gpt2", "characters"},
+                                       inputs = {"clean", "corrupt"};
+    constexpr std::string_view image = "image:";
+    if (inputs.contains(spec.name) && value.starts_with(image)) return image.size();
+    if (spec.path && !value.empty() && !words.contains(value)) return 0;
+    return std::nullopt;
+}
+
+/// The file that an option of a view names; empty: it names none.
+std::string fileOf(const std::vector<FieldSpec>& specs, const ViewOption& option) {
+    const auto* text = std::get_if<std::string>(&option.value);
+    const auto at = text ? pathAt(viewOption(specs, option.name), *text) : std::nullopt;
+    return at ? text->substr(*at) : std::string();
 }
 
 ViewSubject subjectFrom(const ViewJson& json, const std::string& key, const std::string& folder) {
@@ -318,7 +226,7 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     View view;
     view.version = members.text("version");
     view.command = members.text("command");
-    const auto specs = specsOf(view);
+    const auto specs = viewOptions(view.command);
     if (const auto* subjects = members.find("subjects")) {
         if (!subjects->is_array() || subjects->size() > 2)
             throw OptionError("subjects", "is no list of one or two models");
@@ -329,11 +237,12 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     if (const auto* options = members.find("options")) {
         if (!options->is_object()) throw OptionError("options", "is no object");
         for (const auto& [name, value] : options->items()) {
-            const auto& spec = specOf(specs, name);
+            const auto& spec = viewOption(specs, name);
             const auto key = "options." + name;
             auto read = fieldValueFromJson(key, spec, value);
-            if (auto* text = std::get_if<std::string>(&read); text && namesFile(spec, *text))
-                *text = absolutePath(key, *text, folder);
+            if (auto* text = std::get_if<std::string>(&read))
+                if (const auto at = pathAt(spec, *text))
+                    *text = text->substr(0, *at) + absolutePath(key, text->substr(*at), folder);
             view.options.push_back({name, std::move(read)});
         }
     }
@@ -368,8 +277,8 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
 }  // namespace
 
 void checkView(const View& view) {
-    const auto specs = specsOf(view);
-    const auto* analysis = analysisOf(view);
+    const auto specs = viewOptions(view.command);
+    const auto* analysis = analysisOfView(view.command);
     const std::size_t most = analysis && analysis->twoModels ? 2 : 1;
     if (view.subjects.empty() || view.subjects.size() > most)
         throw OptionError("subjects", "has " + std::to_string(view.subjects.size()) + " models; " +
@@ -377,12 +286,12 @@ void checkView(const View& view) {
                                           (most == 2 ? "one or two" : "one"));
     for (std::size_t k = 0; k < view.subjects.size(); ++k)
         checkSubject("subjects[" + std::to_string(k) + "]", view.subjects[k],
-                     view.command == kStudyCommand);
+                     view.command == kStudyView);
     std::set<std::string> names;
     for (const auto& option : view.options) {
         const auto key = "options." + option.name;
         if (!names.insert(option.name).second) throw OptionError(key, "is there twice");
-        checkValue(key, specOf(specs, option.name), option.value);
+        checkValue(key, viewOption(specs, option.name), option.value);
     }
     for (const auto& [name, checksum] : view.files) {
         if (!names.contains(name)) throw OptionError("files." + name, "is of no option");
@@ -401,7 +310,7 @@ void checkView(const View& view) {
 }
 
 ViewJson viewToJson(const View& view, const std::string& folder) {
-    const auto specs = specsOf(view);
+    const auto specs = viewOptions(view.command);
     ViewJson json = {{"format", kViewFormat}, {"version", view.version}, {"command", view.command}};
     json["subjects"] = ViewJson::array();
     for (const auto& subject : view.subjects) {
@@ -415,9 +324,9 @@ ViewJson viewToJson(const View& view, const std::string& folder) {
     json["options"] = ViewJson::object();
     for (const auto& option : view.options) {
         auto value = option.value;
-        if (auto* text = std::get_if<std::string>(&value);
-            text && namesFile(specOf(specs, option.name), *text))
-            *text = pathInFile(*text, folder);
+        if (auto* text = std::get_if<std::string>(&value))
+            if (const auto at = pathAt(viewOption(specs, option.name), *text))
+                *text = text->substr(0, *at) + pathInFile(text->substr(*at), folder);
         json["options"][option.name] = fieldValueToJson(value);
     }
     if (!view.files.empty()) json["files"] = view.files;
@@ -453,7 +362,7 @@ void writeViewFile(const std::string& path, const View& view) {
 void identify(View& view) {
     view.version = builtin::version();
     for (auto& subject : view.subjects) {
-        if (view.command == kStudyCommand) continue;
+        if (view.command == kStudyView) continue;
         if (subject.weights.empty())
             subject.weights = weightsChecksum(subject.path, subject.checkpoint);
         if (const auto name = hubNameOf(subject.path); !name.empty() && subject.hub.empty()) {
@@ -465,13 +374,12 @@ void identify(View& view) {
             subject.hub = name + "@" + folder.filename().string();
         }
     }
-    const auto specs = specsOf(view);
+    const auto specs = viewOptions(view.command);
     for (const auto& option : view.options) {
-        const auto* text = std::get_if<std::string>(&option.value);
+        const auto file = fileOf(specs, option);
         std::error_code error;
-        if (text && namesFile(specOf(specs, option.name), *text) &&
-            !view.files.contains(option.name) && fs::is_regular_file(*text, error))
-            view.files[option.name] = fileChecksum(*text);
+        if (!file.empty() && !view.files.contains(option.name) && fs::is_regular_file(file, error))
+            view.files[option.name] = fileChecksum(file);
     }
 }
 
@@ -510,11 +418,12 @@ void findSubjects(View& view, bool anyWeights) {
     }
     for (const auto& [name, checksum] : view.files) {
         if (anyWeights) break;
-        const auto* value = view.option(name);
-        const auto* path = value ? std::get_if<std::string>(value) : nullptr;
-        if (!path) continue;
-        if (fileChecksum(*path) != checksum)
-            throw FileError(*path,
+        std::string path;
+        for (const auto& option : view.options)
+            if (option.name == name) path = fileOf(viewOptions(view.command), option);
+        if (path.empty()) continue;
+        if (fileChecksum(path) != checksum)
+            throw FileError(path,
                             "is another file than the view was saved with; draw it with "
                             "this one with --any-weights");
     }

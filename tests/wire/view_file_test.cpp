@@ -138,6 +138,13 @@ TEST(ViewFile, RefusesWhatIsHostile) {
     expectRefusal(map, option("text", std::string(200'000, 'a')), "options.text: ");
     expectRefusal(map, option("tokens", std::vector<int>(20'000, 1)), "options.tokens: ");
     expectRefusal(map, option("parts", {"source", "x"}), "options.parts: ");
+    auto patch = mapView();
+    patch.command = "patch";
+    patch.options = {{"clean", std::string("image:/data/a.png")},
+                     {"corrupt", std::string("text:../b")}};
+    EXPECT_EQ(changed(patch, [](Json&) {}).options, patch.options);
+    expectRefusal(patch, option("clean", "image:../../x.png"),
+                  "options.clean: '../../x.png' leads");
     const auto edits = [](const Json& to) {
         return [to](Json& json) { json["subjects"][0]["edits"] = to; };
     };

@@ -9,6 +9,8 @@
 namespace relascope::widgets {
 namespace {
 
+constexpr const char* kOrderField = "order";
+
 const std::vector<std::string>& lookChoices(const char* field) {
     for (const auto& one : core::mapLookFields())
         if (one.spec.name == field) return one.spec.choices;
@@ -36,7 +38,7 @@ MapLook lookOfView(const InspectorView& view, FigureParts parts) {
     look.range = choiceName("range", view.range);
     look.unclipped = !view.robust;
     look.green_red = view.paper;
-    look.order = choiceName("order", view.order);
+    look.order = choiceName(kOrderField, view.order);
     look.parts.clear();
     if (parts & FigurePart::Source) look.parts.emplace_back("source");
     if (parts & FigurePart::Map) look.parts.emplace_back("map");
@@ -67,7 +69,7 @@ void addViewOptions(View& options, const InspectorView& view, FigureParts parts)
         const bool ofOther =
             field.spec.name == "head" && view.kind != MapKind::AttentionTimesRelation;
         const bool ofForm = field.spec.name == "top" && view.processing != Processing::TopK;
-        const bool ofSmall = field.spec.name == "order" && !(parts & FigurePart::SmallMaps);
+        const bool ofSmall = field.spec.name == kOrderField && !(parts & FigurePart::SmallMaps);
         if (!ofOther && !ofForm && !ofSmall && field.get(look) != field.get(MapLook()))
             add(field.spec.name.c_str(), field.get(look));
     }
@@ -82,7 +84,7 @@ InspectorView withLook(InspectorView view, const MapLook& look) {
     view.range = choiceOf("range", look.range, Range::ThisLayer);
     view.robust = !look.unclipped;
     view.paper = look.green_red;
-    view.order = choiceOf("order", look.order, MapOrder::Index);
+    view.order = choiceOf(kOrderField, look.order, MapOrder::Index);
     return view;
 }
 
