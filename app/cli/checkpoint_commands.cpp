@@ -78,7 +78,8 @@ int runInfo(const std::string& path, bool json) {
     if (json) std::cout << object.dump(2) << "\n";
     if (json) return 0;
     // Another program may say anything, and need not know how many steps follow.
-    const auto model = plainName(run.recorded ? run.variant : run.variant + " of " + run.preset);
+    const auto model =
+        plainName(run.preset.empty() ? run.variant : run.variant + " of " + run.preset);
     const auto step = std::to_string(run.step) +
                       (run.totalSteps > 0 ? " of " + std::to_string(run.totalSteps) : "");
     print("%s: %s, %s, %s, step %s, %s, weights of %zu steps stored\n", plainName(run.name).c_str(),

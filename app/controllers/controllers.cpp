@@ -164,7 +164,10 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         const RunInfo* info = runs.info(selection.current());
         // A run that another program records has no door: its files are read on.
         const bool records = info && info->recorded && info->state == RunState::Running;
-        records ? m_recording.start() : m_recording.stop();
+        if (!records)
+            m_recording.stop();
+        else if (!m_recording.isActive())
+            m_recording.start();
         if (info && info->recorded) return;
         const QString host = HostsController::hostOf(selection.current());
         const auto status = hosts.status(host);

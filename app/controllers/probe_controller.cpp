@@ -44,9 +44,11 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
             });
     connect(&m_session, &Inspection::inspected, this, &ProbeController::answered);
     // Of a run that another program records the newest capture is what is shown of it now.
-    connect(&runs.records(), &RunRecords::capturesChanged, this, [this](const QString& path) {
+    const auto news = [this](const QString& path) {
         if (path == m_run && lacksData() && !m_selection.step()) ask();
-    });
+    };
+    connect(&runs.records(), &RunRecords::loaded, this, news);
+    connect(&runs.records(), &RunRecords::capturesChanged, this, news);
     connect(&m_session, &Inspection::pointsFound, this, [this](const Points& points) {
         m_points = points;
         Q_EMIT pointsFound(points);
@@ -299,6 +301,9 @@ void ProbeController::ask() {
         case Mode::Live:
             return askLive();
         case Mode::Captured:
+            // Before its first capture there is nothing to ask for.
+            if (recorded() && m_runs.records().captures(m_run).empty())
+                return Q_EMIT cleared(QStringLiteral("Nothing has been captured yet."));
             m_waiting = true;
             return m_session.inspectCapture(
                 m_run, m_selection.step().value_or(std::numeric_limits<qint64>::max()), m_captured);
