@@ -200,8 +200,8 @@ std::vector<PairMap> CapturedMaps::maps(const PairObjects& objects, bool relatio
                     : two                                      ? " sensory head "
                                                                : " head ") +
                    std::to_string(map.index + 1);
-        one.point = std::string(mapKindName(map.kind)) + "/" + std::to_string(map.layer);
-        one.axis = relation ? "relation" : "head";
+        // No hook point: nothing of it can be edited.
+        one.axis = mapKindName(map.kind);
         one.index = map.index, one.count = first.count(map.kind, map.layer);
         one.place = map.layer, one.places = std::ssize(first.layers);
         one.head = !relation, one.causal = map.causal;
@@ -305,7 +305,7 @@ PairReadings CapturedMaps::read(const PairReading& what, std::int64_t step) cons
             const RelationMap* map = nullptr;
             for (const auto& one : sample.maps)
                 if (one.layer == asked.place && one.index == asked.index &&
-                    asked.point.starts_with(std::string(mapKindName(one.kind)) + "/"))
+                    asked.axis == mapKindName(one.kind))
                     map = &one;
             const auto last = what.positions.back();
             if (!map || last >= map->rows || last >= map->columns)

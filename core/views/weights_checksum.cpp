@@ -17,6 +17,7 @@
 #include "data/token_cache.h"
 #include "files/mapped_file.h"
 #include "files/sha256.h"
+#include "model/recorded/recorded_options.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "types/error.h"
@@ -152,7 +153,11 @@ std::string fileChecksum(const std::string& path) {
 
 std::string weightsChecksum(const std::string& path, const std::string& checkpoint) {
     if (!isRunFolder(path)) return ofCheckpoint(path);
-    const auto step = stepNamed(path, checkpoint);
+    // What is shown of a run that another program recorded are its captures.
+    const bool recorded = isRecorded(readRunOptions(path).model);
+    const auto step = recorded && checkpoint.empty() ? -1 : stepNamed(path, checkpoint);
+    if (const auto maps = recorded ? captureFile(path, step) : std::string(); !maps.empty())
+        return fileChecksum(maps);
     if (const auto file = checkpointFile(path, step); !file.empty()) return fileChecksum(file);
     const KeptWeights kept(path);
     const auto here = kept.stepsHere();

@@ -697,6 +697,10 @@ TEST(AtlasView, OfAGroupTheMapThatStandsOutIsKept) {
     EXPECT_EQ(edits[1].point, "blocks.1.rel.hook_r");
     EXPECT_EQ(edits[1].selection.at("relation").places, std::vector<std::int64_t>{0});
     EXPECT_EQ(asked[0][1].toString(), "Keep one of each group");
+    // Captured maps have no point to edit.
+    for (auto& r : atlas.relations) r.point.clear();
+    view.showResult(core::answerOf(atlas));
+    EXPECT_FALSE(view.keepOneButton()->isVisible());
 }
 
 ModelScan scanOf() {

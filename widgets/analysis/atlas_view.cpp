@@ -176,12 +176,14 @@ std::vector<Edit> redundant(const RelationAtlas& atlas) {
         if (auto& one = kept[r.group]; !one || rank(*one) < rank(r)) one = &r;
     std::vector<Edit> edits;
     for (const auto& r : atlas.relations) {
-        if (kept.at(r.group) == &r) continue;
+        // What was captured has no point to edit.
+        const auto end = r.point.rfind('.');
+        if (kept.at(r.group) == &r || end == std::string::npos) continue;
         Edit edit;
         edit.op = EditOp::Mean;
         edit.point = r.point;
         // What a head adds, as in ablations.
-        if (r.head) edit.point.replace(edit.point.rfind('.'), std::string::npos, ".hook_z");
+        if (r.head) edit.point.replace(end, std::string::npos, ".hook_z");
         const bool ofHead = r.head || r.point.ends_with(".hook_pattern");
         edit.selection[ofHead ? "head" : "relation"].places = {r.index};
         edits.push_back(std::move(edit));
