@@ -308,7 +308,7 @@ void ViewFiles::chooseRunInput() {
     c.selection.setStep(stepOfView(view));
     const auto input = chosenInput(view);
     if (isOfInspector(view)) c.selection.setView(widgets::inspectorViewOf(view));
-    c.runEdits.change({}, QStringLiteral("Open a view"));
+    if (!c.runEdits.list().edits.empty()) c.runEdits.change({}, QStringLiteral("Open a view"));
     const auto& options = c.probe.options();
     const bool pinned = input.own && input.own->kind == InputRequest::Kind::Text && options &&
                         input.own->text.toStdString() == options->data.pinned_text;
@@ -348,7 +348,8 @@ void ViewFiles::chooseCheckpointInput() {
         return session.chooseTokenizer(QString::fromStdString(*tokenizer));
     }
     m_wanted->chosen = true;
-    m_window.controllers().checkpointEdits.change({}, QStringLiteral("Open a view"));
+    auto& edits = m_window.controllers().checkpointEdits;
+    if (!edits.list().edits.empty()) edits.change({}, QStringLiteral("Open a view"));
     if (!input.own)
         shown(*checkpointInspector());
     else if (input.own->kind == InputRequest::Kind::Text)

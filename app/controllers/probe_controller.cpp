@@ -423,7 +423,9 @@ void ProbeController::refuse(const QString& sentence) {
 void ProbeController::chooseSample(const QString& split, qint64 index) {
     m_search.abandon();
     if (mode() == Mode::Captured) {
-        m_captured = std::clamp<qint64>(index, 0, std::max<qint64>(0, m_capturedCount - 1));
+        // Until they are counted any may be there; reading takes the last one for those beyond it.
+        const qint64 last = m_capturedCount > 0 ? m_capturedCount - 1 : index;
+        m_captured = std::clamp<qint64>(index, 0, std::max<qint64>(0, last));
         Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
     } else {
         m_session.forgetInput();

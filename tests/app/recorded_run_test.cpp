@@ -4,16 +4,21 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include <QSignalSpy>
+
 #include "app/controllers/analysis_controller.h"
 #include "app/edits_tab.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/run_actions.h"
+#include "app/view_files.h"
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
 #include "support/recorded_run.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
+#include "views/view_file.h"
+#include "views/view_words.h"
 #include "widgets/analysis/answer_view.h"
 #include "widgets/edits/edits_panel.h"
 
@@ -85,6 +90,29 @@ TEST_F(RecordedRunTest, SaysWhyItsModelCannotBeUsed) {
                      [&](const QString& sentence) { said = sentence; });
     c().experiment.resume(path);
     EXPECT_TRUE(waitUntil([&] { return saysWhy(said); })) << said.toStdString();
+}
+
+TEST_F(RecordedRunTest, OpensAViewOfItsCaptures) {
+    const QString file = folder.filePath(QStringLiteral("seen.relaview"));
+    View view;
+    view.command = "inspect";
+    view.subjects = {{path.toStdString(), "", "4", "", {}}};
+    core::addOption(view, "sample", std::int64_t{1});
+    core::addOption(view, "layer", std::int64_t{2});
+    core::identify(view);
+    core::writeViewFile(file.toStdString(), view);
+    window = std::make_unique<MainWindow>(false);
+    window->show();
+    c().runs.setFolder(folder.path());
+    QSignalSpy opened(&window->views(), &ViewFiles::opened);
+    window->views().open(file);
+    ASSERT_TRUE(waitUntil([&] { return opened.count() > 0; }));
+    EXPECT_TRUE(waitUntil([this] {
+        const auto* result = inspector()->result();
+        return result && result->step == 4 && inspector()->view().layer == 1 &&
+               result->sample.origin.ends_with(" 1");
+    }));
+    EXPECT_FALSE(c().history.canUndo());
 }
 
 TEST_F(RecordedRunTest, HasAnAtlasOfItsCaptures) {
