@@ -3,12 +3,11 @@
 // script that runs.
 #pragma once
 
-#include <QDialog>
 #include <QObject>
 #include <QString>
 #include <QStringList>
 
-class QPlainTextEdit;
+#include "app/pages/script_dialog.h"
 
 namespace relascope {
 struct RunOptions;
@@ -38,16 +37,11 @@ private:
 /// That of the program.
 CommandLog& commandLog();
 
-/// Shows the script, which can be copied and saved; it grows while the dialog is open.
-class CommandLogDialog : public QDialog {
+/// Shows the script, which grows while the dialog is open.
+class CommandLogDialog : public ScriptDialog {
     Q_OBJECT
 public:
     explicit CommandLogDialog(QWidget* parent);
-    /// Writes the script to a file that can be executed; false with the reason.
-    static bool save(const QString& path, QString* error);
-
-private:
-    QPlainTextEdit* m_text;
 };
 
 }  // namespace relascope::app

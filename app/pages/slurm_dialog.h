@@ -3,31 +3,26 @@
 // run, the text, copy and save.
 #pragma once
 
-#include <QDialog>
 #include <memory>
 
+#include "app/pages/script_dialog.h"
 #include "types/study.h"
 
-class QPlainTextEdit;
 class QSpinBox;
 
 namespace relascope::app {
 
-class SlurmDialog : public QDialog {
+class SlurmDialog : public ScriptDialog {
     Q_OBJECT
 public:
     SlurmDialog(std::shared_ptr<const StudyInfo> study, const QString& program,
                 QWidget* parent = nullptr);
 
-    QString text() const;
-
 private:
     void write();
-    void save();
     const std::shared_ptr<const StudyInfo> m_study;
     const QString m_program;
     QSpinBox *m_tasks, *m_nodes, *m_gpus;
-    QPlainTextEdit* m_text;
 };
 
 }  // namespace relascope::app

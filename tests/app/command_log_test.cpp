@@ -38,7 +38,8 @@ TEST_F(CommandLogTest, IsAScriptThatDoesItAgain) {
     const QString file = again.filePath(QStringLiteral("again.sh")),
                   copy = again.filePath(QStringLiteral("run"));
     QString error;
-    ASSERT_TRUE(CommandLogDialog::save(file, &error)) << error.toStdString();
+    ASSERT_TRUE(ScriptDialog::save(app::commandLog().script(), file, &error))
+        << error.toStdString();
     EXPECT_TRUE(QFile::permissions(file).testFlag(QFile::ExeOwner));
     QFile script(file);
     ASSERT_TRUE(script.open(QFile::ReadOnly));
