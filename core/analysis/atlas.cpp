@@ -173,8 +173,8 @@ private:
         if (captured)
             m_atlas.remark +=
                 std::string(m_atlas.remark.empty() ? "" : " ") +
-                "Read from captures: without a model, use is not measured and nothing "
-                "is compared with untrained weights.";
+                "Read from captures: use is not measured, and nothing is compared with "
+                "untrained weights.";
         m_places = pairPlaces(m_objects.shape);
         m_atlas.data = data.info().name;
         const bool follows = m_options.along || hasFirst();

@@ -324,8 +324,10 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from,
     const auto above = fs::path(file).parent_path().parent_path();
     for (const auto& run : {above.parent_path(), above}) {
         if (!isRunFolder(run.string())) continue;
+        const auto options = readRunOptions(run.string());
+        requireModel(file, options);
         if (from) *from = "run.json";
-        return readRunOptions(run.string()).model;
+        return options.model;
     }
     throw FileError(
         file,

@@ -37,6 +37,10 @@ TEST(RecordedCli, ShowsCapturesAndRefusesWhatNeedsAModel) {
     ASSERT_EQ(atlas.code, 0) << atlas.err;
     EXPECT_EQ(json(atlas)["step"], 4);
     EXPECT_EQ(runCli("atlas " + path + " --checkpoint 2 --along --json").code, 0);
+    // Its weights have no model, but names and shapes.
+    const auto weights = runCli("info " + path + "/weights/step-4.safetensors");
+    EXPECT_EQ(weights.code, 0) << weights.err;
+    EXPECT_NE(weights.out.find("wq_rel.weight"), std::string::npos) << weights.out;
     for (const auto* words : {"scan ", "ablate ", "eval ", "train --resume ",
                               "generate --prompt x ", "heads ", "points "}) {
         const auto refused = runCli(words + path);
