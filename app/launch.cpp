@@ -94,8 +94,9 @@ bool isCommandLine(int argc, char** argv) {
     const std::string word = argv[1];
     // `draw` of a view is a command; of another file it draws the figure of one.
     if (word == "draw")
-        return std::any_of(argv + 2, argv + argc,
-                           [](const char* one) { return core::isViewFile(one); });
+        return std::any_of(argv + 2, argv + argc, [](const std::string& one) {
+            return core::isViewFile(one) || one == "--help";
+        });
     if (commandNames().contains(QString::fromStdString(word))) return true;
     // `train` opens a window that trains, `duel` one that compares.
     // Resuming a run and JSON output belong to the command line program.

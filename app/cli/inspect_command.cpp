@@ -255,6 +255,8 @@ int inspect(const InspectArguments& given, const Call& call) {
     if (!a.out.empty()) endingOf(a.out, {".csv", ".safetensors"});
     if (a.along) return inspectAlong(a, call);
     if (!a.answer.empty()) throw OptionError("--answer", "is for --along only");
+    if (a.to >= 0 && !isPicture(a.out))
+        throw OptionError("--to", "is for pictures and --along only");
     requireDrawing(a.out);
     const bool product = kind == MapKind::AttentionTimesRelation;
     if (product && (!isPicture(a.out) || !a.layers.empty()))

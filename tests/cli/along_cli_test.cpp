@@ -85,7 +85,7 @@ TEST_F(AlongCli, RefusesWhatIsNotThere) {
     expectRefused(along + "--to 1 --layer 9", 2, "--layer: 9 is beyond the model's");
     expectRefused(along + "--to 9999", 2, "--to: 9999 is out of range");
     expectRefused(along + "--to 1 --answer nothing", 2, "--answer: ");
-    expectRefused("inspect " + run() + " --to 1", 2, "--to: is for --along only");
+    expectRefused("inspect " + run() + " --to 1", 2, "--to: is for pictures and --along only");
     expectRefused("inspect " + std::string(RELASCOPE_FIXTURES) +
                       "/golden/lm_symbolic_rope_gqa --along --random 1 --source 1 --to 0",
                   2, "--along: needs a run folder");
