@@ -311,6 +311,10 @@ void CurvePanel::setPublished(std::vector<PublishedValue> published) {
     if (!m_timer->isActive()) m_timer->start();
 }
 
+bool CurvePanel::hasPublished() const {
+    return !m_model->published.empty();
+}
+
 void CurvePanel::setCursorStep(std::optional<qint64> step) {
     if (m_model->cursor == step) return;
     m_model->cursor = step;

@@ -88,6 +88,7 @@ public:
     void clearPoints(const QString& id);
     void setMarks(const QString& id, std::vector<CurveMark> marks);
     void setPublished(std::vector<PublishedValue> published);
+    bool hasPublished() const;
     /// The end of the axis of runs without points, which have kept steps alone; nullopt: any.
     void setEnd(std::optional<qint64> step);
     /// nullopt: live, the cursor is at the newest point.

@@ -77,9 +77,16 @@ struct CurvePlot::Parts {
     }
 
     /// Numbers must not overlap in a low strip.
-    void countTicks() {
-        if (yTicker) yTicker->setTickCount(qBound(2, (self->height() - 40) / 22, 5));
-        if (xTicker) xTicker->setTickCount(qBound(5, self->width() / 130, 9));
+    void countTicks(const QSize& size) {
+        if (yTicker) yTicker->setTickCount(qBound(2, (size.height() - 40) / 22, 5));
+        if (xTicker) xTicker->setTickCount(qBound(5, size.width() / 130, 9));
+    }
+    void countTicks() { countTicks(self->size()); }
+
+    void showNumbers(bool on) {
+        plot->xAxis->setTickLabels(on);
+        plot->xAxis->setTicks(on);
+        plot->axisRect()->setMargins(QMargins(kLeft, on ? 14 : 8, kRight, on ? 24 : 2));
     }
 
     void placeMarks() {
@@ -323,9 +330,7 @@ int CurvePlot::rightMargin() const {
 }
 
 void CurvePlot::setNumbersShown(bool on) {
-    m->plot->xAxis->setTickLabels(on);
-    m->plot->xAxis->setTicks(on);
-    m->plot->axisRect()->setMargins(QMargins(kLeft, on ? 14 : 8, kRight, on ? 24 : 2));
+    m->showNumbers(on);
     m->plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
@@ -348,10 +353,14 @@ double CurvePlot::replotNow() {
     return m->plot->replotNow();
 }
 
-/// A figure has axis titles and no cursor, and its legend no values at the cursor.
+/// A figure has axis titles and numbers and no cursor, and its legend no values at the cursor. It
+/// is the same whatever the size of the widget.
 void CurvePlot::paintVector(QPainter& painter, const QRectF& target) {
     const int width = qMax(50, static_cast<int>(target.width()));
+    const bool numbers = m->plot->xAxis->tickLabels();
     m->placeCursor(true);
+    m->showNumbers(true);
+    m->countTicks(target.size().toSize());
     const int head = m->legend->drawWhole(nullptr, width);
     const int height = qMax(50, static_cast<int>(target.height()) - head);
     painter.save();
@@ -360,6 +369,8 @@ void CurvePlot::paintVector(QPainter& painter, const QRectF& target) {
     m->plot->paintFigure(painter, head, {width, height}, axisTitle(m->model.axis),
                          metricTitle(metric()));
     painter.restore();
+    m->showNumbers(numbers);
+    m->countTicks();
     m->placeCursor();
 }
 
