@@ -23,6 +23,7 @@
 #include "app/cli/last_words.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/study_controller.h"
+#include "app/curves_figure.h"
 #include "app/help.h"
 #include "app/launch.h"
 #include "app/main_window.h"
@@ -102,6 +103,10 @@ bool drawOne(const wire::AnalysisFigure& figure, const QString& out, QString* er
     if (!analysis) throw Error("there is no analysis '" + figure.analysis + "'");
     return widgets::renderAnalysis(*analysis, figure.result, QString::fromStdString(figure.caption),
                                    out, error);
+}
+
+bool drawOne(const wire::CurvesFigure& figure, const QString& out, QString* error) {
+    return renderCurves(figure, out, error);
 }
 
 /// Runs `relascope draw FILE`: draws the result of a command, read from standard input

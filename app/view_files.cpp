@@ -10,6 +10,7 @@
 #include "analysis/duel.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
+#include "app/curves_figure.h"
 #include "app/described_view.h"
 #include "app/edits_tab.h"
 #include "app/main_window.h"
@@ -24,7 +25,9 @@
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
 #include "views/view_file.h"
+#include "views/view_options.h"
 #include "views/view_words.h"
+#include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/view_options.h"
@@ -195,12 +198,23 @@ void ViewFiles::open(const QString& path) {
         [this, path](const std::shared_ptr<Read>& found) { show(path, std::move(*found)); });
 }
 
+/// Gives the menus within `shown` the resolution of a view, and those that show it its name.
+static void markMenus(const QWidget& shown, const View& view, const QString& path) {
+    widgets::paperAction()->setChecked(view.paper);
+    for (auto* menu : shown.findChildren<widgets::ViewMenu*>()) {
+        if (view.dpi > 0) menu->setDpi(view.dpi);
+        const auto now = menu->described();
+        if (now && core::commandOf(*now) == core::commandOf(view)) menu->setViewFile(path);
+    }
+}
+
 void ViewFiles::show(const QString& path, Read found) {
     if (!found.missing.empty()) return showData(path, found);
     const auto command = found.view.command;
     const bool run = core::isRunFolder(found.view.subjects[0].path);
     m_wanted = Wanted{std::move(found.view), path, !run};
-    if (command == "study") return openStudy();
+    if (command == core::kStudyView) return openStudy();
+    if (command == core::kCurvesView) return openCurves();
     if (command == core::duelAnalysis().name) return openDuel();
     run ? openRun() : openCheckpoint();
 }
@@ -256,6 +270,29 @@ void ViewFiles::openStudy() {
     m_window.opener().openStudy(placeOfView(view));
     if (metric) study.setMeasure({*metric, split ? *split : std::string()});
     done();
+}
+
+void ViewFiles::openCurves() {
+    QStringList runs;
+    for (const auto& subject : m_wanted->view.subjects)
+        runs << QString::fromStdString(subject.path);
+    connect(
+        &m_window.opener(), &Opener::runOpened, this,
+        [this] {
+            if (!m_wanted || m_wanted->view.command != core::kCurvesView) return;
+            const auto& view = m_wanted->view;
+            const auto look = curveLookOf(view);
+            auto& c = m_window.controllers();
+            const auto at = look.highlight - 1;
+            if (at >= 0 && at < c.selection.runs().size())
+                c.selection.setCurrent(c.selection.runs()[at]);
+            auto* curves = m_window.workbench()->curves();
+            showLook(*curves, look);
+            markMenus(*curves, view, m_wanted->path);
+            done();
+        },
+        Qt::SingleShotConnection);
+    m_window.opener().openAll(runs);
 }
 
 void ViewFiles::openDuel() {
@@ -409,12 +446,7 @@ void ViewFiles::finish(widgets::RelationInspector& inspector) {
     const auto path = m_wanted->path;
     if (isOfInspector(view)) inspector.chooseView(widgets::inspectorViewOf(view));
     if (view.command == "inspect") {
-        widgets::paperAction()->setChecked(view.paper);
-        for (auto* menu : inspector.findChildren<widgets::ViewMenu*>()) {
-            if (view.dpi > 0) menu->setDpi(view.dpi);
-            const auto now = menu->described();
-            if (now && core::commandOf(*now) == core::commandOf(view)) menu->setViewFile(path);
-        }
+        markMenus(inspector, view, path);
         return done();
     }
     auto* tab = showAnalysis(view.command);

@@ -62,6 +62,7 @@ private:
     void openCheckpoint();
     void openDuel();
     void openStudy();
+    void openCurves();
     void chooseRunInput();
     void chooseCheckpointInput();
     /// Maps have arrived: the edits come next, then the map and the analysis.

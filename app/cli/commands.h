@@ -148,5 +148,6 @@ Command attachCommand();
 Command fetchCommand();
 Command figureCommand();
 Command drawCommand();
+Command curvesCommand();
 
 }  // namespace relascope::cli

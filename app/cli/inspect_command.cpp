@@ -18,6 +18,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
+#include "app/cli/look_options.h"
 #include "checkpoint/kept_weights.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
@@ -333,33 +334,6 @@ int inspect(const InspectArguments& given, const Call& call) {
         std::cout << csvOf(result, *map);
     }
     return 0;
-}
-
-/// An option of a picture of a map, from its description.
-void declareLook(CLI::App& command, const Field<MapLook>& field, MapLook& look) {
-    const auto& spec = field.spec;
-    auto name = "--" + spec.name;
-    std::replace(name.begin(), name.end(), '_', '-');
-    if (spec.kind == FieldKind::Boolean) {
-        command.add_flag_callback(
-            name, [&field, &look] { field.set(look, true); }, spec.help);
-        return;
-    }
-    if (spec.kind == FieldKind::TextList) {
-        const auto take = [&field, &look, name](const std::vector<std::string>& texts) {
-            core::checkFieldValue(name, field.spec, texts);
-            field.set(look, texts);
-        };
-        command.add_option_function<std::vector<std::string>>(name, take, spec.help)
-            ->delimiter(',')
-            ->type_name(joined(spec.choices, ","));
-        return;
-    }
-    const auto take = [&field, &look, name](const std::string& text) {
-        field.set(look, core::parseFieldValue(name, field.spec, text));
-    };
-    auto* option = command.add_option_function<std::string>(name, take, spec.help);
-    option->type_name(spec.choices.empty() ? "INT" : joined(spec.choices, "|"));
 }
 
 void inspectOptions(CLI::App& command, InspectArguments& a) {

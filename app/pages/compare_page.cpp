@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "app/controllers/runs_controller.h"
+#include "app/curves_figure.h"
 #include "app/selection.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -48,7 +49,13 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
     m_curvesMenu = exportInto(
         m_curves->controls()->menu(), m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); },
-        [this](widgets::ViewMenu& menu) { m_curves->setFigure(menu); });
+        [this](widgets::ViewMenu& menu) {
+            m_curves->setFigure(menu);
+            menu.describe = [this] {
+                return describeCurves(*m_curves, m_context.runs, m_context.selection.runs(),
+                                      reference());
+            };
+        });
     m_differencesMenu = exportInto(
         m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
         [this] { return m_differences->csv(); });

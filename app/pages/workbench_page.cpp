@@ -17,6 +17,7 @@
 #include "app/controllers/examples.h"
 #include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
+#include "app/curves_figure.h"
 #include "app/pages/data_source.h"
 #include "app/pages/first_view.h"
 #include "options/presets.h"
@@ -249,6 +250,13 @@ void WorkbenchPage::connectCurves() {
         hidden, m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); });
     m_curves->setFigure(*save);
+    save->describe = [this]() -> std::optional<View> {
+        // An edit of the inspector has a mark that no run has.
+        if (m_inspector->edited()) return std::nullopt;
+        const QStringList& chosen = m_c.selection.runs();
+        return describeCurves(*m_curves, m_c.runs, chosen,
+                              chosen.size() > 1 ? m_c.selection.current() : QString());
+    };
     m_curves->controls()->menu()->addActions(save->menu()->actions());
 }
 

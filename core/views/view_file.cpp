@@ -112,7 +112,7 @@ void checkSubject(const std::string& key, const ViewSubject& subject, bool study
                                                   "zero\"");
     }
     if (study && (!subject.edits.empty() || !subject.checkpoint.empty()))
-        throw OptionError(key, "a study has no checkpoint and no edits");
+        throw OptionError(key, "a study and curves have no checkpoint and no edits");
 }
 
 // JSON
@@ -228,8 +228,8 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     view.command = members.text("command");
     const auto specs = viewOptions(view.command);
     if (const auto* subjects = members.find("subjects")) {
-        if (!subjects->is_array() || subjects->size() > 2)
-            throw OptionError("subjects", "is no list of one or two models");
+        if (!subjects->is_array() || subjects->size() > kMostCurves)
+            throw OptionError("subjects", "is no list of models");
         for (std::size_t k = 0; k < subjects->size(); ++k)
             view.subjects.push_back(
                 subjectFrom((*subjects)[k], "subjects[" + std::to_string(k) + "]", folder));
@@ -279,14 +279,18 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
 void checkView(const View& view) {
     const auto specs = viewOptions(view.command);
     const auto* analysis = analysisOfView(view.command);
-    const std::size_t most = analysis && analysis->twoModels ? 2 : 1;
+    const std::size_t most = view.command == kCurvesView       ? kMostCurves
+                             : analysis && analysis->twoModels ? 2
+                                                               : 1;
     if (view.subjects.empty() || view.subjects.size() > most)
         throw OptionError("subjects", "has " + std::to_string(view.subjects.size()) + " models; " +
                                           view.command + " takes " +
-                                          (most == 2 ? "one or two" : "one"));
+                                          (most > 2    ? "up to 64"
+                                           : most == 2 ? "one or two"
+                                                       : "one"));
     for (std::size_t k = 0; k < view.subjects.size(); ++k)
         checkSubject("subjects[" + std::to_string(k) + "]", view.subjects[k],
-                     view.command == kStudyView);
+                     !isOfWeights(view.command));
     std::set<std::string> names;
     for (const auto& option : view.options) {
         const auto key = "options." + option.name;
@@ -362,7 +366,7 @@ void writeViewFile(const std::string& path, const View& view) {
 void identify(View& view) {
     view.version = builtin::version();
     for (auto& subject : view.subjects) {
-        if (view.command == kStudyView) continue;
+        if (!isOfWeights(view.command)) continue;
         if (subject.weights.empty())
             subject.weights = weightsChecksum(subject.path, subject.checkpoint);
         if (const auto name = hubNameOf(subject.path); !name.empty() && subject.hub.empty()) {

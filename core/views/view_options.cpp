@@ -4,6 +4,7 @@
 #include "analysis/analysis.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "views/curve_look.h"
 #include "views/map_look.h"
 
 namespace relascope::core {
@@ -96,8 +97,13 @@ std::vector<FieldSpec> viewOptions(const std::string& command) {
     if (command == kStudyView)
         return {viewField("metric", FieldKind::Text), viewField("split", FieldKind::Text),
                 viewField("curves", FieldKind::TextList)};
+    if (command == kCurvesView) {
+        Specs all;
+        for (const auto& field : curveLookFields()) all.push_back(field.spec);
+        return all;
+    }
     if (const auto* analysis = analysisOfView(command)) return analysisSpecs(*analysis);
-    std::vector<std::string> known = {kInspectView, kStudyView};
+    std::vector<std::string> known = {kInspectView, kStudyView, kCurvesView};
     for (const auto* one : analyses()) known.push_back(one->name);
     throw OptionError("command", unknownName("view", command, known));
 }

@@ -2,6 +2,7 @@
 // What the commands of views take: their options, without those that say where or how to compute.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@ struct Analysis;
 
 inline constexpr const char* kInspectView = "inspect";
 inline constexpr const char* kStudyView = "study";
+inline constexpr const char* kCurvesView = "curves";
+inline constexpr std::size_t kMostCurves = 64;  ///< runs of a view of curves
+/// Whether a view is of weights, not of what a study or a training has measured.
+inline bool isOfWeights(const std::string& command) {
+    return command != kStudyView && command != kCurvesView;
+}
 
 /// The analysis that a command is; null for another one.
 const Analysis* analysisOfView(const std::string& command);

@@ -9,13 +9,14 @@
 #include "files/home_folder.h"
 #include "types/field_text.h"
 #include "types/text_format.h"
+#include "views/view_options.h"
 
 namespace relascope::core {
 namespace {
 
 // Commands whose words differ from those of all others.
 constexpr const char* kInspect = "inspect";
-constexpr const char* kStudy = "study";
+constexpr const char* kStudy = kStudyView;
 
 bool isPlainWord(const std::string& text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -185,7 +186,7 @@ std::string commandOf(const View& view, const std::string& out) {
 }
 
 std::string pythonOf(const View& view) {
-    if (view.command == kStudy || view.subjects.empty()) return {};
+    if (!isOfWeights(view.command) || view.subjects.empty()) return {};
     if (view.command == kInspect) return "relascope.map(" + pythonMap(view) + ")";
     std::string line = "relascope.analyse(" + pythonText(placeWord(view.subjects[0])) + ", " +
                        pythonText(view.command);

@@ -2,6 +2,7 @@
 #include "wire/figures.h"
 
 #include "types/field_text.h"
+#include "views/curve_look.h"
 #include "views/map_look.h"
 #include "wire/answer_frame.h"
 #include "wire/types.h"
@@ -25,6 +26,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPoint, series, size, values, mean, error
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PublishedPoint, series, size, mean, error, source)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapLook, head, to, reversed, form, top, range, unclipped,
                                    green_red, order, parts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CurveLook, title, axis, log_x, log_y, smooth, smoothing,
+                                   no_training, no_published, power_law, band, outliers, recent,
+                                   second, highlight, colours)
 
 namespace wire {
 
@@ -53,6 +57,9 @@ Json messageOf(const ExamplesFigure& figure, Bytes&) {
 Json messageOf(const StudyFigure& figure, Bytes&) {
     return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
             {"metric", figure.metric}, {"points", figure.points}, {"published", figure.published}};
+}
+Json messageOf(const CurvesFigure& figure, Bytes&) {
+    return {{"figure", "curves"}, {"runs", figure.runs}, {"look", figure.look}};
 }
 Json messageOf(const AnalysisFigure& figure, Bytes& blob) {
     return {{"figure", "analysis"},
@@ -88,9 +95,10 @@ FigureOrigin originOf(const Frame& frame) {
 
 namespace {
 
-MapLook checkedLook(MapLook look) {
+template <class Look>
+Look checkedLook(Look look, const FieldTable<Look>& table) {
     try {
-        for (const auto& field : core::mapLookFields())
+        for (const auto& field : table)
             core::checkFieldValue(field.spec.name, field.spec, field.get(look));
     } catch (const OptionError& error) {
         throw FrameError(std::string("a figure has no valid look: ") + error.what());
@@ -112,7 +120,7 @@ Figure figureFromFrame(const Frame& frame) {
         figure.source = valueOf<int>(m, "source");
         figure.run = valueOf<std::string>(m, "run");
         figure.steps = valueOf<bool>(m, "steps");
-        figure.look = checkedLook(valueOf<MapLook>(m, "look"));
+        figure.look = checkedLook(valueOf<MapLook>(m, "look"), core::mapLookFields());
         return figure;
     }
     if (what == "tint")
@@ -129,6 +137,9 @@ Figure figureFromFrame(const Frame& frame) {
                            valueOf<std::string>(m, "metric"),
                            valueOf<std::vector<StudyPoint>>(m, "points"),
                            valueOf<std::vector<PublishedPoint>>(m, "published")};
+    if (what == "curves")
+        return CurvesFigure{valueOf<std::vector<std::string>>(m, "runs"),
+                            checkedLook(valueOf<CurveLook>(m, "look"), core::curveLookFields())};
     if (what == "analysis") {
         const auto name = valueOf<std::string>(m, "analysis");
         return AnalysisFigure{name, answerFromJson(valueOf<Json>(m, "result"), frame.blob),

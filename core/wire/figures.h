@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "types/answer.h"
+#include "types/curve_look.h"
 #include "types/data_example.h"
 #include "types/relation_map.h"
 #include "types/study.h"
@@ -67,7 +68,14 @@ struct AnalysisFigure {
     std::string caption;
 };
 
-using Figure = std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure>;
+/// The learning curves of run folders on this machine, which are read when they are drawn.
+struct CurvesFigure {
+    std::vector<std::string> runs;
+    CurveLook look;
+};
+
+using Figure =
+    std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure, CurvesFigure>;
 
 /// What a figure is of, which its file says.
 struct FigureOrigin {

@@ -11,6 +11,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "app/curves_figure.h"
 #include "app/edits_tab.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/analysis_window.h"
@@ -22,6 +23,7 @@
 #include "views/view_file.h"
 #include "views/view_words.h"
 #include "widgets/analysis/analysis_frame.h"
+#include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
@@ -213,6 +215,45 @@ TEST_F(ViewsTest, ADuelOpensOnASecondStart) {
     auto* tab = in.duelPage()->tab();
     ASSERT_TRUE(waitUntil([&] { return finished(tab, in, "duel"); }, 60000));
     expectSame(tab->view()->menu(), "duel");
+}
+
+TEST_F(ViewsTest, CurvesOpenOnASecondStart) {
+    const QString other = finishedRun(6);
+    const auto showsBoth = [&](MainWindow& in) {
+        return waitUntil([&] {
+            return in.controllers().selection.runs().size() == 2 &&
+                   !in.controllers().runs.records().points(run).empty() &&
+                   !in.controllers().runs.records().points(other).empty();
+        });
+    };
+    window->opener().openAll({run, other});
+    ASSERT_TRUE(showsBoth(*window));
+    const auto menuOf = [](MainWindow& in) {
+        for (auto* menu : in.workbench()->findChildren<ViewMenu*>())
+            if (menu->view() == in.workbench()->curves()) return menu;
+        return static_cast<ViewMenu*>(nullptr);
+    };
+    auto* panel = window->workbench()->curves();
+    auto options = panel->options();
+    options.axis = CurveAxis::Epoch, options.logY = true, options.showPublished = false;
+    panel->setOptions(options);
+    save(menuOf(*window), "curves");
+    // The command draws what the menu does, apart from the lines that name command and view.
+    const auto view = *menuOf(*window)->describe();
+    wire::CurvesFigure figure{{}, curveLookOf(view)};
+    for (const auto& subject : view.subjects) figure.runs.push_back(subject.path);
+    QString error;
+    ASSERT_TRUE(renderCurves(figure, place("command.svg"), &error)) << error.toStdString();
+    const auto drawing = [](QByteArray svg) { return svg.mid(svg.indexOf("</desc>")); };
+    EXPECT_EQ(difference(drawing(bytesOfFile(place("curves-1.svg"))),
+                         drawing(bytesOfFile(place("command.svg")))),
+              "");
+
+    auto& in = startAgain();
+    open("curves");
+    ASSERT_TRUE(showsBoth(in));
+    EXPECT_TRUE(in.workbench()->curves()->options() == options);
+    expectSame(menuOf(in), "curves");
 }
 
 TEST_F(ViewsTest, ACheckpointOpensOnASecondStart) {

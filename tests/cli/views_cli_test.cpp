@@ -75,7 +75,7 @@ protected:
         const auto command = core::commandOf(view, out("command.svg"));
         // What the menu copies, for the shell of the test.
         const auto words = command.substr(std::string("relascope-cli ").size());
-        const auto direct = runCli(words + " --threads 1");
+        const auto direct = runCli(words + (view.command == "curves" ? "" : " --threads 1"));
         ASSERT_EQ(direct.code, 0) << command << "\n" << direct.err;
         const auto drawn = runCli("draw " + file() + " --out " + out("view.svg"));
         ASSERT_EQ(drawn.code, 0) << command << "\n" << drawn.err;
@@ -118,6 +118,9 @@ TEST_F(ViewsCli, TenKindsOfViewsAreTheirCommands) {
                                  {"split", std::string("validation")}}));
     expectDrawn(viewOf("shares", {{"split", std::string("validation")}}));
     expectDrawn(viewOf("study", {{"metric", std::string("accuracy")}}));
+    expectDrawn(
+        viewOf("curves",
+               {{"axis", std::string("epoch")}, {"log_y", true}, {"title", std::string("a run")}}));
 }
 
 TEST_F(ViewsCli, TheLookOfAMapIsDrawn) {

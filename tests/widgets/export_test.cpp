@@ -517,6 +517,9 @@ TEST_F(ExportTest, TheMenuSavesWhatCanBeSaid) {
     const char* const save = "Save view with data...";
     EXPECT_FALSE(entry(save)->isVisible());
     sayable = true;
+    EXPECT_TRUE(entry("Save view...")->isVisible());
+    EXPECT_FALSE(entry(save)->isVisible()) << "nothing is shown that could be kept beside";
+    view.shown = std::make_shared<const ProbeResult>();
     EXPECT_TRUE(entry(save)->isVisible());
     entry(save)->trigger();
     ASSERT_EQ(saving.count(), 1);

@@ -412,6 +412,8 @@ void ViewMenu::addViewEntries() {
         const auto view = described();
         for (QAction* action : entries) action->setVisible(view.has_value());
         entries[1]->setVisible(view && !core::pythonOf(*view).empty());
+        // Of studies and curves nothing is shown that could be kept beside.
+        entries[3]->setVisible(view && !std::holds_alternative<std::monostate>(view->shown));
     });
 }
 

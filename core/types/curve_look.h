@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the curves of some runs are looked at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace relascope {
+
+/// The names of axes and bands are choices of curveLookFields() (views/curve_look.h).
+struct CurveLook {
+    std::string title = "Curves";
+    std::string axis = "step";
+    bool log_x = false, log_y = false;  ///< log_y: of the loss
+    bool smooth = false;
+    double smoothing = 0.8;  ///< s = smoothing s + (1 - smoothing) x
+    bool no_training = false, no_published = false;
+    bool power_law = false;
+    std::string band = "min-max";       ///< around the mean of several seeds
+    bool outliers = false;              ///< very large losses set the vertical range, too
+    bool recent = false;                ///< the last quarter of the axis
+    std::string second;                 ///< the metric of the second plot; empty: what says most
+    std::int64_t highlight = 0;         ///< the run in the foreground, from 1; 0: none
+    std::vector<std::int64_t> colours;  ///< of the series, for each run; empty: in their order
+    bool operator==(const CurveLook&) const = default;
+};
+
+}  // namespace relascope

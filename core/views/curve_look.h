@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The options of a picture of curves: those of the command curves, and of views.
+#pragma once
+
+#include "types/curve_look.h"
+#include "types/field.h"
+
+namespace relascope::core {
+
+/// The choices of "axis" and "band" are in the order of widgets::CurveAxis and CurveBandKind.
+const FieldTable<CurveLook>& curveLookFields();
+
+}  // namespace relascope::core
