@@ -128,7 +128,7 @@ widgets::ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view,
     carrier->hide();
     auto* exporter = new widgets::ViewMenu(carrier, view, std::move(name), std::move(csv));
     if (prepare) prepare(*exporter);
-    menu->addActions(exporter->menu()->actions());
+    exporter->addTo(menu);
     connect(exporter, &widgets::ViewMenu::failed, &m_context.messages, &Messages::error);
     connect(exporter, &widgets::ViewMenu::saved, &m_context.messages,
             [messages = &m_context.messages](const QString& path) {

@@ -257,7 +257,7 @@ void WorkbenchPage::connectCurves() {
         return describeCurves(*m_curves, m_c.runs, chosen,
                               chosen.size() > 1 ? m_c.selection.current() : QString());
     };
-    m_curves->controls()->menu()->addActions(save->menu()->actions());
+    save->addTo(m_curves->controls()->menu());
 }
 
 void WorkbenchPage::connectInspector() {

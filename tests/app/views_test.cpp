@@ -237,6 +237,17 @@ TEST_F(ViewsTest, CurvesOpenOnASecondStart) {
     auto options = panel->options();
     options.axis = CurveAxis::Epoch, options.logY = true, options.showPublished = false;
     panel->setOptions(options);
+    // The entries are in the menu of the panel.
+    auto* menu = panel->controls()->menu();
+    Q_EMIT menu->aboutToShow();
+    const auto actions = menu->actions();
+    const auto entry = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
+        return action->text() == QLatin1String("Copy as command");
+    });
+    ASSERT_NE(entry, actions.end());
+    EXPECT_TRUE((*entry)->isVisible());
+    (*entry)->trigger();
+    EXPECT_TRUE(QApplication::clipboard()->text().startsWith("relascope-cli curves "));
     save(menuOf(*window), "curves");
     // The command draws what the menu does, apart from the lines that name command and view.
     const auto view = *menuOf(*window)->describe();

@@ -417,6 +417,12 @@ void ViewMenu::addViewEntries() {
     });
 }
 
+void ViewMenu::addTo(QMenu* menu) {
+    menu->addActions(m_menu->actions());
+    // Which entries there are is known when they are shown.
+    connect(menu, &QMenu::aboutToShow, m_menu, &QMenu::aboutToShow);
+}
+
 std::optional<View> ViewMenu::described() const {
     auto view = describe ? describe() : std::nullopt;
     if (!view) return view;

@@ -125,6 +125,8 @@ public:
     void saveView(bool withData);
     /// The menu, to which entries can be added above or below the standard ones.
     QMenu* menu() const { return m_menu; }
+    /// Adds the entries to the menu of a view that has its own.
+    void addTo(QMenu* menu);
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.
     std::function<QString(const QString&, const QString&, const QString&)> askPath;
     int dpi() const { return m_dpi; }
