@@ -38,11 +38,13 @@ void declareLook(CLI::App& command, const Field<Look>& field, Look& look) {
         field.set(look, core::parseFieldValue(name, field.spec, text));
     };
     auto* option = command.add_option_function<std::string>(name, take, spec.help);
-    option->type_name(!spec.choices.empty()                 ? joined(spec.choices, "|")
-                      : spec.kind == FieldKind::Text        ? "TEXT"
-                      : spec.kind == FieldKind::Real        ? "FLOAT"
-                      : spec.kind == FieldKind::IntegerList ? "INT,..."
-                                                            : "INT");
+    constexpr std::size_t mostNamed = 8;  // of more, a wrong one is told the names
+    const bool many = spec.choices.size() > mostNamed;
+    option->type_name(!spec.choices.empty() && !many         ? joined(spec.choices, "|")
+                      : many || spec.kind == FieldKind::Text ? "TEXT"
+                      : spec.kind == FieldKind::Real         ? "FLOAT"
+                      : spec.kind == FieldKind::IntegerList  ? "INT,..."
+                                                             : "INT");
 }
 
 }  // namespace relascope::cli
