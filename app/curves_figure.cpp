@@ -51,7 +51,8 @@ CurveLook lookOf(const widgets::CurvePanel& panel) {
     return look;
 }
 
-/// Published numbers of all runs, each once: seeds of one model share theirs.
+}  // namespace
+
 std::vector<widgets::PublishedValue> publishedOf(const RunsController& runs,
                                                  const QStringList& paths) {
     std::vector<widgets::PublishedValue> values;
@@ -61,8 +62,6 @@ std::vector<widgets::PublishedValue> publishedOf(const RunsController& runs,
                 values.push_back(value);
     return values;
 }
-
-}  // namespace
 
 std::optional<View> describeCurves(const widgets::CurvePanel& panel, const RunsController& runs,
                                    const QStringList& paths, const QString& highlighted) {

@@ -5,9 +5,11 @@
 #include <QString>
 #include <QStringList>
 #include <optional>
+#include <vector>
 
 #include "types/curve_look.h"
 #include "types/view.h"
+#include "widgets/curves/curve_data.h"
 #include "wire/figures.h"
 
 namespace relascope::widgets {
@@ -17,6 +19,10 @@ class CurvePanel;
 namespace relascope::app {
 
 class RunsController;
+
+/// The published numbers of these runs, each once: seeds of one model share theirs.
+std::vector<widgets::PublishedValue> publishedOf(const RunsController& runs,
+                                                 const QStringList& paths);
 
 /// What a panel with these runs shows; nullopt for runs on other machines, and for groups of runs
 /// in another folder than the command would look in.

@@ -330,7 +330,7 @@ void ViewFiles::openRun() {
             *link = connect(&c.probe, &ProbeController::modelChanged, this, [this, &c, link] {
                 if (!c.probe.options()) return;
                 disconnect(*link);
-                // The controller goes on with its own input first.
+                // The controller first chooses an input of its own.
                 QTimer::singleShot(0, this, &ViewFiles::chooseRunInput);
             });
         },

@@ -38,7 +38,7 @@ void declareLook(CLI::App& command, const Field<Look>& field, Look& look) {
         field.set(look, core::parseFieldValue(name, field.spec, text));
     };
     auto* option = command.add_option_function<std::string>(name, take, spec.help);
-    constexpr std::size_t mostNamed = 8;  // of more, a wrong one is told the names
+    constexpr std::size_t mostNamed = 8;  // longer lists stand in the error message alone
     const bool many = spec.choices.size() > mostNamed;
     option->type_name(!spec.choices.empty() && !many         ? joined(spec.choices, "|")
                       : many || spec.kind == FieldKind::Text ? "TEXT"

@@ -319,13 +319,7 @@ void ComparePage::takePoints(const QString& path) {
 }
 
 void ComparePage::showPublished() {
-    std::vector<widgets::PublishedValue> values;
-    for (const QString& path : m_context.selection.runs())
-        for (const widgets::PublishedValue& value : m_context.runs.published(path))
-            // Seeds of one model share their colour and their published number.
-            if (std::find(values.begin(), values.end(), value) == values.end())
-                values.push_back(value);
-    m_curves->setPublished(std::move(values));
+    m_curves->setPublished(publishedOf(m_context.runs, m_context.selection.runs()));
 }
 
 void ComparePage::showDifferences() {

@@ -496,7 +496,7 @@ void WhyPanel::change(const WhyChoice& choice) {
     Q_EMIT choiceChanged();
 }
 
-/// Where the panel is wide and low, the lists stand beside the matrix.
+/// Puts the lists beside the matrix if the panel is wide and low.
 void WhyPanel::resizeEvent(QResizeEvent* event) {
     Box::resizeEvent(event);
     constexpr int room = 330;  // px that the head needs with all of its words
