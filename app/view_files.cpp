@@ -408,6 +408,13 @@ void ViewFiles::openRun() {
 void ViewFiles::chooseRunInput() {
     if (!m_wanted) return;
     auto& c = m_window.controllers();
+    // Whether a step shows its captures or its kept weights is known once the run has been read.
+    auto& records = c.runs.records();
+    if (!records.isLoaded(c.probe.run())) {
+        connect(&records, &RunRecords::loaded, this, &ViewFiles::chooseRunInput,
+                static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+        return records.load({c.probe.run()});
+    }
     const auto& view = m_wanted->view;
     c.selection.setStep(stepOfView(view));
     const auto input = chosenInput(view);
@@ -469,7 +476,9 @@ bool ViewFiles::isWanted(const widgets::RelationInspector& inspector) const {
     if (!m_wanted || !m_wanted->chosen || !result || result->partial) return false;
     const auto input = chosenInput(m_wanted->view);
     const Inspection& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
-    if (!m_wanted->checkpoint && c.probe.run() != placeOfView(m_wanted->view)) return false;
+    if (!m_wanted->checkpoint &&
+        (c.probe.run() != placeOfView(m_wanted->view) || !c.probe.settled()))
+        return false;
     if (input.own && c.selection.split() != kPinnedSplit) {
         const auto& asked = session.request();
         if (asked.kind != input.own->kind) return false;

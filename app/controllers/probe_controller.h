@@ -66,6 +66,8 @@ public:
     bool showsCapture() const { return mode() == Mode::Captured; }
     /// The number of the captured input that is shown.
     qint64 captured() const { return m_captured; }
+    /// Whether what is shown is what was asked for last.
+    bool settled() const { return !m_waiting && !m_again; }
     /// The step of the weights whose maps are shown; nullopt without a result.
     std::optional<qint64> shownStep() const {
         return m_shownStep < 0 ? std::nullopt : std::optional(m_shownStep);

@@ -83,6 +83,10 @@ const std::vector<widgets::CurveMark>& RunRecords::marks(const QString& path) co
 const std::vector<qint64>& RunRecords::captures(const QString& path) const {
     return valuesOf(path, &Record::captures);
 }
+bool RunRecords::isLoaded(const QString& path) const {
+    const auto at = m_records.find(path);
+    return at != m_records.end() && at->second.loaded;
+}
 const std::vector<qint64>& RunRecords::kept(const QString& path) const {
     return valuesOf(path, &Record::kept);
 }

@@ -36,6 +36,8 @@ public:
     const std::map<qint64, QString>& samples(const QString& path) const;
     /// The papers' accuracies to show beside a run; empty if there are none.
     std::vector<widgets::PublishedValue> published(const QString& path) const;
+    /// Whether the files of a run were read once.
+    bool isLoaded(const QString& path) const;
     /// Starts reading the points of these runs, except those already read.
     void load(const QStringList& paths);
     /// Reads the new records of a run in training; called at each listing of the runs.

@@ -118,6 +118,18 @@ std::string pythonOptions(const View& view, bool inputAlone) {
     return line;
 }
 
+std::string textOf(const View& view, const char* name) {
+    const auto* value = view.option(name);
+    const auto* given = value ? std::get_if<std::string>(value) : nullptr;
+    return given ? *given : std::string();
+}
+
+/// The kind of the map of a view; a product is made of its relation.
+std::string storedKind(const View& view) {
+    const auto kind = textOf(view, "kind");
+    return kind.empty() || kind == "attention-x-relation" ? "relation" : kind;
+}
+
 /// The map that a view of the inspector shows. Python counts layers and maps from 0.
 std::string pythonMap(const View& view) {
     const auto& subject = view.subjects.at(0);
@@ -126,22 +138,13 @@ std::string pythonMap(const View& view) {
         const auto* given = value ? std::get_if<std::int64_t>(value) : nullptr;
         return std::to_string((given ? *given : 1) - 1);
     };
-    const auto text = [&](const char* name) {
-        const auto* value = view.option(name);
-        const auto* given = value ? std::get_if<std::string>(value) : nullptr;
-        return given ? *given : std::string();
-    };
-    // A product is made of its relation.
-    const auto kind = text("kind").empty() || text("kind") == "attention-x-relation"
-                          ? std::string("relation")
-                          : text("kind");
     const auto which =
-        "(" + pythonText(kind) + ", " + number("layer") + ", " + number("index") + ")";
+        "(" + pythonText(storedKind(view)) + ", " + number("layer") + ", " + number("index") + ")";
     auto options = pythonOptions(view, true);
     if (!subject.checkpoint.empty()) options += ", step=" + subject.checkpoint;
     const auto place = pythonText(placeWord(subject)),
                edits = pythonList(subject.edits, pythonText);
-    const auto shown = text("show");
+    const auto shown = textOf(view, "show");
     if (shown == "difference" && !subject.edits.empty())
         return "relascope.edit(" + place + ", " + edits + options + ").difference" + which;
     if (!subject.edits.empty() && shown != "before") options += ", edit=" + edits;
@@ -210,7 +213,8 @@ std::string pythonOf(const View& view) {
     }
     if (!map) return line + pythonOptions(view, false) + ")";
     // How a picture is looked at changes no numbers.
-    for (const char* name : {"kind", "layer", "index", "show"})
+    line += ", kind=" + pythonText(storedKind(view));
+    for (const char* name : {"layer", "index", "show"})
         if (const auto* value = view.option(name))
             line += std::string(", ") + name + "=" + pythonValue(*value);
     return line + pythonOptions(view, true) + ")";

@@ -150,6 +150,7 @@ TEST_F(ViewsTest, PicturesOfMapsOpenOnASecondStart) {
     view.layer = 1, view.kind = MapKind::RelationalAttention, view.index = 1;
     view.source = 5, view.target = 3, view.processing = Processing::Tanh, view.paper = true;
     view.range = widgets::Range::ThisMap;
+    ASSERT_TRUE(waitUntil([this] { return !c().runs.records().kept(run).empty(); }));
     c().selection.setStep(8);
     choose(7);
     ASSERT_TRUE(waitUntil([this] { return c().probe.shownStep() == 8; }));

@@ -118,7 +118,7 @@ TEST_F(ViewsCli, TenKindsOfViewsAreTheirCommands) {
                                  {"split", std::string("validation")}}));
     expectDrawn(viewOf("shares", {{"split", std::string("validation")}}));
     auto two = mapView();
-    two.subjects[0].edits = {"layer 1 relation 2 zero"};
+    two.subjects[0].edits = {"layer 1 relation 1 scale 0.5"};
     two.subjects.push_back({run(), "", "0", "", {"layer 1 relation 1 zero"}});
     two.dark = true;
     expectDrawn(with(two, {{"show", std::string("difference")}}));

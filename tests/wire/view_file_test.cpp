@@ -89,6 +89,7 @@ TEST(ViewFile, RoundTrip) {
         EXPECT_EQ(again.subjects, view.subjects);
         EXPECT_EQ(again.options, view.options);
         EXPECT_EQ(again.paper, view.paper);
+        EXPECT_EQ(again.dark, view.dark);
         EXPECT_EQ(again.dpi, view.dpi);
         EXPECT_EQ(core::viewToJson(again, "/views"), core::viewToJson(view, "/views"));
     }
@@ -159,8 +160,16 @@ TEST(ViewFile, RefusesWhatIsHostile) {
     expectRefusal(
         map, [](Json& json) { json["command"] = {1}; }, "command: is no text");
     expectRefusal(
-        map, [](Json& json) { json["subjects"].push_back(json["subjects"][0]); },
-        "subjects: has 2 models; inspect takes one");
+        map,
+        [](Json& json) {
+            for (int k = 0; k < 2; ++k) json["subjects"].push_back(json["subjects"][0]);
+        },
+        "subjects: has 3 models; inspect takes one or two");
+    expectRefusal(
+        lensView(), [](Json& json) { json["subjects"].push_back(json["subjects"][0]); },
+        "subjects: has 2 models; lens takes one");
+    expectRefusal(
+        map, [](Json& json) { json["dark"] = 1; }, "dark: is not true or false");
     expectRefusal(
         map, [](Json& json) { json["subjects"] = Json::array(); }, "subjects: ");
     expectRefusal(
