@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/described_view.h"
 
+#include <filesystem>
 #include <set>
 #include <utility>
 
 #include "app/controllers/controllers.h"
 #include "interventions/edit_words.h"
+#include "views/view_file.h"
 #include "wire/host.h"
 
 namespace relascope::app {
@@ -151,6 +153,14 @@ std::optional<View> describeCheckpoint(Controllers& c) {
     auto input = inputWords(session);
     if (!view || !input || session.bfloat16()) return std::nullopt;
     view->options = std::move(*input);
+    return view;
+}
+
+std::optional<View> describeFiles(const std::string& command, const std::string& path) {
+    auto view = describeWeights(command, path, {}, {});
+    // A file of a snapshot is less than the model that the hub knows.
+    if (view && std::filesystem::path(path).parent_path().filename() == "snapshots")
+        view->subjects[0].hub = core::hubSnapshotOf(path);
     return view;
 }
 

@@ -28,6 +28,10 @@ std::optional<std::vector<ViewOption>> shownInput(Controllers& c);
 std::optional<View> describeRun(Controllers& c);
 std::optional<View> describeCheckpoint(Controllers& c);
 
+/// What a command says of the files of a checkpoint: `info` of its path, or `verify` of its folder.
+/// nullopt for one on another machine.
+std::optional<View> describeFiles(const std::string& command, const std::string& path);
+
 /// An analysis that is asked, without its answer.
 std::optional<View> describeAnalysis(const core::Analysis& analysis, const AnalysisRequest& request,
                                      const AnalysedSubject& subject);
