@@ -104,10 +104,10 @@ void DiffTable::fill() {
     const auto& columns = m_answer.table("options").columns;
     m_view->clear();
     m_view->setColumnCount(static_cast<int>(columns.size()));
-    QStringList heads;
-    for (const Column& column : columns)
-        heads += (heads.isEmpty() ? QString() : QStringLiteral("     ")) +
-                 QString::fromStdString(column.title);
+    QStringList heads{QStringLiteral("Field")};
+    for (const RunInfo& info : infos)
+        heads += QStringLiteral("     ") + QString::fromStdString(info.name) +
+                 (heads.size() == 1 ? QStringLiteral(" (reference)") : QString());
     m_view->setHorizontalHeaderLabels(heads);
     auto* header = static_cast<SwatchHeader*>(m_view->horizontalHeader());
     header->colors.clear();
