@@ -57,19 +57,21 @@ protected:
     }
     QString runs() const { return folder.filePath(QStringLiteral("all runs")); }
     /// The folder as the shell is given it.
-    QString quotedRuns() const { return u'\'' + runs() + u'\''; }
+    std::string quotedRuns() const { return "'" + runs().toStdString() + "'"; }
 
     /// What an entry of a menu copies; empty where it is not shown.
-    static QString copied(QMenu* menu, const QString& entry) {
+    static std::string copied(QMenu* menu, const QString& entry) {
         Q_EMIT menu->aboutToShow();
         for (QAction* action : menu->actions())
             if (action->text() == entry && action->isVisible()) {
                 action->trigger();
-                return QApplication::clipboard()->text();
+                return QApplication::clipboard()->text().toStdString();
             }
         return {};
     }
-    static QString command(QMenu* menu) { return copied(menu, QStringLiteral("Copy as command")); }
+    static std::string command(QMenu* menu) {
+        return copied(menu, QStringLiteral("Copy as command"));
+    }
     static bool shows(QMenu* menu, const QString& entry) {
         Q_EMIT menu->aboutToShow();
         for (const QAction* action : menu->actions())
@@ -77,23 +79,24 @@ protected:
         return false;
     }
     /// The file that a copied line writes.
-    QByteArray written(const QString& line) {
+    QByteArray written(const std::string& line) {
         const QString out = folder.filePath(QStringLiteral("out.csv"));
         QFile::remove(out);
         QProcess shell;
-        shell.start(QStringLiteral("/bin/sh"),
-                    {QStringLiteral("-c"), QStringLiteral(RELASCOPE_BIN "/") + line +
-                                               QStringLiteral(" --out '%1'").arg(out)});
+        shell.start(
+            QStringLiteral("/bin/sh"),
+            {QStringLiteral("-c"), QString::fromStdString(RELASCOPE_BIN "/" + line + " --out '" +
+                                                          out.toStdString() + "'")});
         EXPECT_TRUE(shell.waitForFinished(60000));
-        EXPECT_EQ(shell.exitCode(), 0) << line.toStdString() << "\n"
+        EXPECT_EQ(shell.exitCode(), 0) << line << "\n"
                                        << shell.readAllStandardError().toStdString();
         QFile file(out);
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
     void expectSame(QMenu* menu, const QString& csv) {
-        const QString line = command(menu);
-        ASSERT_TRUE(line.startsWith(QStringLiteral("relascope-cli "))) << line.toStdString();
-        EXPECT_EQ(written(line).toStdString(), csv.toStdString()) << line.toStdString();
+        const auto line = command(menu);
+        ASSERT_TRUE(line.starts_with("relascope-cli ")) << line;
+        EXPECT_EQ(written(line).toStdString(), csv.toStdString()) << line;
     }
 
     QTemporaryDir folder;
@@ -115,10 +118,10 @@ TEST_F(TableViews, AllRunsOfAFolderAreTheFolder) {
     list(3);
     ASSERT_TRUE(waitUntil([&] { return page.table()->csv().contains("best, so far"); }));
     QMenu* menu = page.table()->menu();
-    EXPECT_EQ(command(menu), QStringLiteral("relascope-cli compare ") + quotedRuns());
+    EXPECT_EQ(command(menu), "relascope-cli compare " + quotedRuns());
     EXPECT_FALSE(shows(menu, "Save view")) << "a table has no picture that could be drawn again";
     EXPECT_EQ(copied(menu, "Copy as Python"),
-              QStringLiteral("relascope.command(\"compare\", \"%1\")").arg(runs()));
+              "relascope.command(\"compare\", \"" + runs().toStdString() + "\")");
     expectSame(menu, page.table()->csv());
 }
 
@@ -129,18 +132,18 @@ TEST_F(TableViews, AFilteredOrSortedTableIsItsRunsAndColumns) {
     list(3);
     QMenu* menu = page.table()->menu();
     page.table()->view()->sortByColumn(widgets::RunsModel::Run, Qt::DescendingOrder);
-    EXPECT_TRUE(command(menu).endsWith(QStringLiteral("/it'\\''s $c' '%1' '%2'").arg(b, a)))
-        << command(menu).toStdString();
+    EXPECT_TRUE(command(menu).ends_with("/it'\\''s $c' '" + b.toStdString() + "' '" +
+                                        a.toStdString() + "'"))
+        << command(menu);
     expectSame(menu, page.table()->csv());
-    page.table()->setFilter(QStringLiteral("between"));
     page.table()->setFilter(QStringLiteral("acc < 65"));
-    EXPECT_EQ(command(menu), QStringLiteral("relascope-cli compare '%1'").arg(a));
+    EXPECT_EQ(command(menu), "relascope-cli compare '" + a.toStdString() + "'");
     page.table()->setColumnShown(widgets::RunsModel::Time, false);
-    EXPECT_TRUE(command(menu).contains("--columns difference --columns note"))
-        << command(menu).toStdString();
+    EXPECT_TRUE(command(menu).find("--columns difference --columns note") != std::string::npos)
+        << command(menu);
     expectSame(menu, page.table()->csv());
     page.table()->setFilter(QStringLiteral("nothing like it"));
-    EXPECT_EQ(command(menu), QString());
+    EXPECT_EQ(command(menu), "");
 }
 
 TEST_F(TableViews, DifferencesNameTheReferenceFirst) {
@@ -151,16 +154,15 @@ TEST_F(TableViews, DifferencesNameTheReferenceFirst) {
     auto* table = child<widgets::DiffTable>(&page);
     ASSERT_TRUE(waitUntil([&] { return table->runs().size() == 2u; }));
     const QString first = QString::fromStdString(table->runs()[0].info.path);
-    EXPECT_EQ(command(table->menu()),
-              QStringLiteral("relascope-cli compare '%1' '%2' --differences")
-                  .arg(first, first == a ? b : a));
+    EXPECT_EQ(command(table->menu()), "relascope-cli compare '" + first.toStdString() + "' '" +
+                                          (first == a ? b : a).toStdString() + "' --differences");
     expectSame(table->menu(), table->csv());
     table->setAllFields(true);
     expectSame(table->menu(), table->csv());
     table->setAllFields(false);
     controllers.selection.setRuns({a});
     ASSERT_TRUE(waitUntil([&] { return table->runs().size() == 1u; }));
-    EXPECT_EQ(command(table->menu()), QString()) << "one run differs from none";
+    EXPECT_EQ(command(table->menu()), "") << "one run differs from none";
 }
 
 TEST_F(TableViews, TheTablesOfACheckpointAreInfoAndVerify) {
@@ -170,27 +172,27 @@ TEST_F(TableViews, TheTablesOfACheckpointAreInfoAndVerify) {
     checkpoint.resize(1160, 760);
     checkpoint.show();
     auto* table = child<widgets::TensorTable>(&checkpoint);
-    EXPECT_EQ(command(table->menu()->menu()), QString()) << "nothing is open";
+    EXPECT_EQ(command(table->menu()->menu()), "") << "nothing is open";
     const QString path = QStringLiteral(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed");
     QSignalSpy opened(&controller, &CheckpointController::opened);
     checkpoint.askFile = [path] { return path; };
     checkpoint.openFile();
     ASSERT_TRUE(waitUntil([&] { return opened.size() == 1; }));
     ASSERT_TRUE(waitUntil([&] { return controller.numbers().complete(); }));
-    EXPECT_EQ(command(table->menu()->menu()), QStringLiteral("relascope-cli info ") + path);
+    EXPECT_EQ(command(table->menu()->menu()), "relascope-cli info " + path.toStdString());
     EXPECT_FALSE(shows(table->menu()->menu(), "Save view"));
     expectSame(table->menu()->menu(), table->csv());
 
     auto* histogram = checkpoint.details()->histogram();
-    EXPECT_EQ(command(histogram->menu()->menu()), QString()) << "no tensor is chosen";
+    EXPECT_EQ(command(histogram->menu()->menu()), "") << "no tensor is chosen";
     const QString tensor = QString::fromStdString(controller.info()->tensors.front().name);
     table->choose(tensor);
     ASSERT_TRUE(histogram->statistics().has_value());
     EXPECT_EQ(command(histogram->menu()->menu()),
-              QStringLiteral("relascope-cli info %1 --tensor %2").arg(path, tensor));
+              "relascope-cli info " + path.toStdString() + " --tensor " + tensor.toStdString());
     expectSame(histogram->menu()->menu(), histogram->csv());
     EXPECT_EQ(command(child<widgets::ProblemsList>(&checkpoint)->menu()->menu()),
-              QStringLiteral("relascope-cli info ") + path);
+              "relascope-cli info " + path.toStdString());
 
     auto* badge = checkpoint.head()->badge();
     ASSERT_TRUE(badge->describe());
@@ -198,7 +200,6 @@ TEST_F(TableViews, TheTablesOfACheckpointAreInfoAndVerify) {
     badge->setReport({true, 0.0, {{"output", 0.0, 0.0, true, ""}}});
     badge->showLines();
     ASSERT_NE(badge->lines(), nullptr);
-    EXPECT_EQ(command(child<QMenu>(badge->lines())),
-              QStringLiteral("relascope-cli verify ") + path);
+    EXPECT_EQ(command(child<QMenu>(badge->lines())), "relascope-cli verify " + path.toStdString());
     delete badge->lines();
 }

@@ -60,7 +60,7 @@ TEST(CheckpointCli, InfoMeasuresTheValuesOfTensors) {
     EXPECT_EQ(found["histogram"][0]["count"], 1);
 
     ASSERT_EQ(runCli("info --tensor head.weight" + path + out).code, 0);
-    EXPECT_EQ(slurp(home / "x.csv").substr(0, 33), "from,to,count\n-1,-0.96875,1\n-0.968");
+    EXPECT_EQ(slurp(home / "x.csv").substr(0, 34), "from,to,count\n-1,-0.96875,1\n-0.968");
     ASSERT_EQ(runCli("info" + path + out).code, 0);
     const auto table = slurp(home / "x.csv");
     EXPECT_EQ(table.substr(0, table.find('\n')),
