@@ -37,6 +37,7 @@ std::optional<View> viewOfRuns(const Paths& places) {
         return std::nullopt;
     View view;
     view.command = "compare";
+    view.printed = true;
     for (const auto& place : places) view.subjects.push_back({place, {}, {}, {}, {}});
     return view;
 }

@@ -158,9 +158,34 @@ std::optional<View> describeCheckpoint(Controllers& c) {
 
 std::optional<View> describeFiles(const std::string& command, const std::string& path) {
     auto view = describeWeights(command, path, {}, {});
+    if (view) view->printed = true;
     // A file of a snapshot is less than the model that the hub knows.
     if (view && std::filesystem::path(path).parent_path().filename() == "snapshots")
         view->subjects[0].hub = core::hubSnapshotOf(path);
+    return view;
+}
+
+std::optional<View> describeText(const TextGenerator& generator) {
+    const auto& asked = generator.asked();
+    if (!asked) return std::nullopt;
+    auto view =
+        describeWeights("generate", asked->weights.path, asked->weights.checkpoint, asked->edits);
+    if (!view) return view;
+    view->printed = true;
+    const auto& given = asked->options;
+    const GenerateOptions usual;
+    const auto add = [&](const char* name, auto value, auto unless) {
+        if (value != unless) view->options.push_back({name, value});
+    };
+    view->options.push_back({"prompt", asked->prompt});
+    add("tokenizer", asked->weights.tokenizer, std::string());
+    add("tokens", given.tokens, usual.tokens);
+    add("temperature", given.temperature, usual.temperature);
+    add("top_k", given.top_k, usual.top_k);
+    add("top_p", given.top_p, usual.top_p);
+    add("seed", given.seed, usual.seed);
+    add("stop", given.stop, usual.stop);
+    add("bf16", asked->weights.bfloat16, false);
     return view;
 }
 

@@ -13,6 +13,7 @@
 namespace relascope::app {
 
 class Controllers;
+class TextGenerator;
 
 /// The words of the enabled edits; nullopt where one cannot be said in words: values that are
 /// lists, or an input that is patched in.
@@ -31,6 +32,9 @@ std::optional<View> describeCheckpoint(Controllers& c);
 /// What a command says of the files of a checkpoint: `info` of its path, or `verify` of its folder.
 /// nullopt for one on another machine.
 std::optional<View> describeFiles(const std::string& command, const std::string& path);
+
+/// The text that was generated last.
+std::optional<View> describeText(const TextGenerator& generator);
 
 /// An analysis that is asked, without its answer.
 std::optional<View> describeAnalysis(const core::Analysis& analysis, const AnalysisRequest& request,
