@@ -281,6 +281,15 @@ TEST(ViewFile, PythonLine) {
     duel.options.clear();
     EXPECT_EQ(core::pythonOf(duel),
               R"(relascope.analyse("/runs/a", "duel", "/runs/b", other_checkpoint="12"))");
+    View table;
+    table.command = "compare";
+    table.printed = true;
+    table.subjects = {{"/runs/a b", "", "", "", {}}, {"-c", "", "", "", {}}};
+    table.options = {{"differences", true}, {"columns", std::vector<std::string>{"run", "seed"}}};
+    EXPECT_EQ(core::pythonOf(table), R"(relascope.command("compare", "/runs/a b", "./-c", )"
+                                     R"(differences=True, columns=["run", "seed"]))");
+    EXPECT_EQ(core::commandOf(table, "x.svg"),
+              "relascope-cli compare '/runs/a b' ./-c --differences --columns run --columns seed");
 }
 
 TEST(ViewFile, WeightsAndDataAreIdentified) {
