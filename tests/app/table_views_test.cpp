@@ -14,12 +14,13 @@
 #include <QTableView>
 #include <QTemporaryDir>
 
-#include "app/compared_runs.h"
+#include "app/described_view.h"
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
 #include "run/run_folder.h"
 #include "tests/widgets/child.h"
+#include "views/view_words.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/problems_list.h"
 #include "widgets/checkpoint/tensor_table.h"
@@ -29,6 +30,7 @@
 #include "widgets/tables/runs_model.h"
 #include "widgets/tables/runs_table.h"
 #include "window_fixture.h"
+#include "wire/host.h"
 
 using namespace relascope;
 
@@ -202,4 +204,13 @@ TEST_F(TableViews, TheTablesOfACheckpointAreInfoAndVerify) {
     ASSERT_NE(badge->lines(), nullptr);
     EXPECT_EQ(command(child<QMenu>(badge->lines())), "relascope-cli verify " + path.toStdString());
     delete badge->lines();
+}
+
+TEST(TableViewsOfFiles, NameTheHubAndNoOtherMachine) {
+    EXPECT_EQ(describeFiles("info", wire::mirrorPath("far", "/models/gpt2")), std::nullopt);
+    const auto view = describeFiles("info", "/cache/models--org--name/snapshots/abc");
+    ASSERT_TRUE(view);
+    EXPECT_EQ(core::commandOf(*view), "relascope-cli info hub:org/name@abc");
+    const std::string file = "/cache/models--org--name/snapshots/abc/model.safetensors";
+    EXPECT_EQ(core::commandOf(*describeFiles("info", file)), "relascope-cli info " + file);
 }
