@@ -174,8 +174,9 @@ ComparedRun comparedRun(const RunInfo& info, const std::vector<PublishedResult>&
         for (const auto& printed : published)
             if (printed.split == family || published.size() == 1) shown = &printed;
     if (shown) run.published = shown->accuracy;
-    run.publishedText += std::isnan(run.ours) ? "compared with the accuracy on validation"
-                                              : "compared on " + shown->split;
+    run.publishedText += shown && !std::isnan(run.ours)
+                             ? "compared on " + shown->split
+                             : "compared with the accuracy on validation";
     return run;
 }
 
