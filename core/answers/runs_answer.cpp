@@ -97,11 +97,11 @@ const std::vector<ColumnGroup>& columnGroups() {
     const auto column = [](Kind kind, const char* key, columns::Shown shown, auto get) {
         return columns::derived<Compared>(kind, key, std::move(shown), get);
     };
-    const auto group = [](const char* name, RunColumns all) {
+    const auto group = [](const char* name, const RunColumns& all) {
         return ColumnGroup{name, [all](const std::vector<Compared>&) { return all; }};
     };
-    const auto one = [&](const char* name, Kind kind, columns::Shown shown, auto get) {
-        return group(name, {column(kind, name, std::move(shown), get)});
+    const auto one = [&](const char* name, Kind kind, const columns::Shown& shown, auto get) {
+        return group(name, {column(kind, name, shown, get)});
     };
     static const std::vector<ColumnGroup> groups = {
         group("run", {column(Kind::Text, "run", {"Run"}, [](Run run) { return nameOf(run.info); }),
