@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "app/controllers/controllers.h"
+#include "app/controllers/duel_probes.h"
 #include "interventions/edit_words.h"
+#include "run/run_folder.h"
 #include "views/view_file.h"
+#include "views/view_options.h"
 #include "wire/host.h"
 
 namespace relascope::app {
@@ -90,9 +93,10 @@ std::optional<std::vector<std::string>> editWords(const EditList& edits) {
     return words;
 }
 
-std::optional<Options> inputWords(const Inspection& session) {
+namespace {
+
+std::optional<Options> wordsOfInput(const InputRequest& asked, const std::string& tokenizer) {
     using Kind = InputRequest::Kind;
-    const auto& asked = session.request();
     Options words;
     switch (asked.kind) {
         case Kind::Reference:
@@ -111,11 +115,25 @@ std::optional<Options> inputWords(const Inspection& session) {
             break;
         case Kind::Text:
             words = {{"text", asked.text.toStdString()}};
-            if (const auto& tokenizer = session.weights().tokenizer; !tokenizer.empty())
-                words.push_back({"tokenizer", tokenizer});
+            if (!tokenizer.empty()) words.push_back({"tokenizer", tokenizer});
             break;
     }
     return words;
+}
+
+/// Whether the examples of a run are those of the data.
+bool hasData(const std::string& run, const DataOptions& data) {
+    try {
+        return core::runData(run, core::readRunOptions(run).data) == data;
+    } catch (const Error&) {  // no run, or one that is gone
+        return false;
+    }
+}
+
+}  // namespace
+
+std::optional<Options> inputWords(const Inspection& session) {
+    return wordsOfInput(session.request(), session.weights().tokenizer);
 }
 
 std::optional<Options> shownInput(Controllers& c) {
@@ -162,6 +180,31 @@ std::optional<View> describeFiles(const std::string& command, const std::string&
     // A file of a snapshot is less than the model that the hub knows.
     if (view && std::filesystem::path(path).parent_path().filename() == "snapshots")
         view->subjects[0].hub = core::hubSnapshotOf(path);
+    return view;
+}
+
+std::optional<View> describeSide(const DuelProbes& probes, std::size_t side) {
+    using Kind = InputRequest::Kind;
+    const auto& subject = probes.subject(side);
+    const auto& answer = probes.answer(side);
+    if (!subject || !answer) return std::nullopt;
+    const auto path = subject->path.toStdString();
+    // Of a chosen step it shows the one whose weights are kept.
+    auto view = describeWeights(core::kInspectView, path,
+                                subject->step ? std::to_string(answer->step) : std::string(),
+                                subject->edits);
+    if (!view) return view;
+    std::optional<Options> input;
+    if (const auto& own = probes.own()) {
+        // Stored and random inputs are those of A.
+        const bool ofA = own->kind == Kind::Reference || own->kind == Kind::Random;
+        if (!ofA || side == 0 || subject->path == probes.subject(0)->path)
+            input = wordsOfInput(*own, {});
+    } else if (const auto& data = probes.data(); data && hasData(path, data->data.options)) {
+        input = Options{{"sample", std::int64_t{probes.example()}}, {"split", probes.split()}};
+    }
+    if (!input) return std::nullopt;
+    view->options = std::move(*input);
     return view;
 }
 

@@ -13,6 +13,7 @@
 namespace relascope::app {
 
 class Controllers;
+class DuelProbes;
 class TextGenerator;
 
 /// The words of the enabled edits; nullopt where one cannot be said in words: values that are
@@ -32,6 +33,9 @@ std::optional<View> describeCheckpoint(Controllers& c);
 /// What a command says of the files of a checkpoint: `info` of its path, or `verify` of its folder.
 /// nullopt for one on another machine.
 std::optional<View> describeFiles(const std::string& command, const std::string& path);
+
+/// What a side of the Duel shows of its input, without its map.
+std::optional<View> describeSide(const DuelProbes& probes, std::size_t side);
 
 /// The text that was generated last.
 std::optional<View> describeText(const TextGenerator& generator);

@@ -290,6 +290,36 @@ TEST(ViewFile, PythonLine) {
                                      R"(differences=True, columns=["run", "seed"]))");
     EXPECT_EQ(core::commandOf(table, "x.svg"),
               "relascope-cli compare '/runs/a b' ./-c --differences --columns run --columns seed");
+    auto two = mapView();
+    two.subjects.push_back({"/runs/b", "", "12", "", {}});
+    EXPECT_EQ(core::pythonOf(two),
+              R"(relascope.analyse("/data/runs/quick", "inspect", "/runs/b", step="96", )"
+              R"(edit=["layer 2 relation 3 zero"], other_step="12", kind="relation", layer=2, )"
+              R"(index=3, sample=12, split="validation"))");
+    View study;
+    study.command = "study";
+    study.subjects = {{"/runs/s", "", "", "", {}}};
+    study.options = {{"metric", std::string("loss")}};
+    EXPECT_EQ(core::pythonOf(study),
+              R"(relascope.analyse("/runs/s", "study", show=True, metric="loss"))");
+    EXPECT_EQ(core::commandOf(study, "x.svg"),
+              "relascope-cli study /runs/s --show --quiet --metric loss --figure x.svg");
+    study.printed = true;  // its table
+    EXPECT_EQ(core::commandOf(study, "x.svg"), "relascope-cli study /runs/s --show --metric loss");
+    View curves;
+    curves.command = "curves";
+    curves.subjects = {{"/runs/a", "", "", "", {}}, {"/runs/b", "", "", "", {}}};
+    EXPECT_EQ(core::pythonOf(curves),
+              R"([relascope.read(run).metrics("validation") for run in ["/runs/a", "/runs/b"]])");
+    View text;
+    text.command = "generate";
+    text.subjects = {{"/runs/t", "", "", "", {}}};
+    text.options = {{"prompt", std::string("it's\n")}, {"seed", std::int64_t{2}}};
+    text.printed = true;
+    EXPECT_EQ(core::commandOf(text, "x.svg"),
+              "relascope-cli generate /runs/t --prompt 'it'\\''s\n' --seed 2");
+    EXPECT_EQ(core::pythonOf(text),
+              R"(relascope.command("generate", "/runs/t", prompt="it's\n", seed=2))");
 }
 
 TEST(ViewFile, WeightsAndDataAreIdentified) {
