@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/described_view.h"
 
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "app/controllers/duel_probes.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
+#include "views/view_file.h"
 #include "views/view_options.h"
 #include "wire/host.h"
 
@@ -169,6 +171,15 @@ std::optional<View> describeCheckpoint(Controllers& c) {
     auto input = inputWords(session);
     if (!view || !input || session.bfloat16()) return std::nullopt;
     view->options = std::move(*input);
+    return view;
+}
+
+std::optional<View> describeFiles(const std::string& command, const std::string& path) {
+    auto view = describeWeights(command, path, {}, {});
+    if (view) view->printed = true;
+    // A file of a snapshot is less than the model that the hub knows.
+    if (view && std::filesystem::path(path).parent_path().filename() == "snapshots")
+        view->subjects[0].hub = core::hubSnapshotOf(path);
     return view;
 }
 

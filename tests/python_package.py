@@ -452,6 +452,17 @@ class TestEngine(Package):
         answer = relascope.analyse(path, "inspect", sample=1)
         self.assertEqual(answer.array("values").shape, (answer["rows"], answer["columns"]))
 
+    def test_commands(self):
+        path = self.folder / "quick"
+        found = relascope.command("compare", path, columns=["run", "seed"])
+        self.assertEqual(found["runs"], [{"run": "quick", "path": str(path), "seed": 0}])
+        self.assertEqual(found, self.stated("compare", path, "--columns", "run,seed"))
+        self.assertEqual(relascope.command("compare", path, differences=True, all=True)["differing"], 0)
+        self.assertIsInstance(relascope.command("presets"), list)
+        self.refused(lambda: relascope.command("compare", path, differences=True), "two runs", error=EngineError)
+        self.refused(lambda: relascope.command("compair", path), "compair", error=EngineError)
+        self.refused(lambda: relascope.command("compare", self.folder / "none"), "none", error=EngineError)
+
     def test_paths_begin_where_the_program_is(self):
         relascope.analyse(self.folder / "quick", "info")  # the process is there
         before = os.getcwd()

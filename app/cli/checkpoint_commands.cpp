@@ -5,23 +5,29 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "answers/answer_text.h"
+#include "answers/checkpoint_answer.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/kept_weights.h"
+#include "checkpoint/tensor_numbers.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
+#include "types/suggest.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
 
 struct InfoArguments {
-    std::string path;
+    std::string path, tensor, out;
     bool json = false;
 };
 
@@ -31,12 +37,6 @@ struct ConvertArguments {
 };
 
 using Json = nlohmann::ordered_json;
-
-std::string shapeText(const std::vector<std::int64_t>& shape) {
-    std::string text = "[";
-    for (const auto size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-    return text + "]";
-}
 
 /// "relascope (Python) 0.8.0".
 std::string writerOf(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -133,7 +133,7 @@ Json infoJson(const CheckpointInfo& info) {
 void printInfo(const CheckpointInfo& info) {
     for (const auto& t : info.tensors)
         print("%-72s %-6s %-20s %12llu bytes%s\n", t.name.c_str(), t.dtype.c_str(),
-              shapeText(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
+              core::shapeText(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
               t.sameAs.empty() ? t.note.empty() ? "" : ("  " + t.note).c_str()
                                : ("  same as " + t.sameAs).c_str());
     print("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", plainName(info.name).c_str(),
@@ -141,7 +141,7 @@ void printInfo(const CheckpointInfo& info) {
           static_cast<unsigned long long>(info.bytes));
     for (const auto& t : info.leftOut)
         print("left out: %s %s, which %s\n", plainName(t.stored).c_str(),
-              t.dtype.empty() ? "" : shapeText(t.shape).c_str(), plainName(t.note).c_str());
+              t.dtype.empty() ? "" : core::shapeText(t.shape).c_str(), plainName(t.note).c_str());
     for (const auto& file : info.files) print("file: %s\n", plainName(file).c_str());
     for (const auto& [key, value] : info.metadata)
         print("metadata %s: %s\n", plainName(key).c_str(), plainName(value).c_str());
@@ -161,14 +161,56 @@ void printInfo(const CheckpointInfo& info) {
               plainName(p.message).c_str());
 }
 
+/// The tensors with the statistics of their values, all of which are read.
+Answer measuredTensors(const CheckpointInfo& info) {
+    const auto stop = stopOnSignals();
+    ProgressLine line;
+    std::map<std::string, TensorStatistics> known;
+    for (const auto& tensor : info.tensors) {
+        line.show(static_cast<double>(known.size()) / static_cast<double>(info.tensors.size()),
+                  "reading " + tensor.name);
+        if (core::hasNumbers(tensor.dtype))
+            known.emplace(tensor.name, core::tensorStatistics(info.path, tensor.name, 64, stop));
+    }
+    return {{core::tensorsTable(info.tensors, [&](const std::string& name) {
+        const auto found = known.find(name);
+        return found == known.end() ? nullptr : &found->second;
+    })}};
+}
+
+Answer measuredTensor(const CheckpointInfo& info, const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& tensor : info.tensors) {
+        if (tensor.name == name)
+            return core::tensorAnswer(tensor,
+                                      core::tensorStatistics(info.path, name, 64, stopOnSignals()));
+        names.push_back(tensor.name);
+    }
+    throw OptionError("--tensor", unknownName("tensor", name, names));
+}
+
 int info(const InfoArguments& a, const Call&) {
-    const auto& [path, json] = a;
-    if (core::isRunFolder(path)) return runInfo(path, json);
-    const auto found = core::readCheckpointInfo(path);
-    if (json)
-        std::cout << infoJson(found).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-    else
-        printInfo(found);
+    if (!a.out.empty() && !a.out.ends_with(".csv"))
+        throw OptionError("--out", "'" + a.out + "' must end in .csv");
+    const bool values = !a.tensor.empty() || !a.out.empty();
+    if (!values && core::isRunFolder(a.path)) return runInfo(a.path, a.json);
+    const auto found = core::readCheckpointInfo(a.path);
+    const auto print = [&](const Json& json) {
+        std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    };
+    if (!values) {
+        a.json ? print(infoJson(found)) : printInfo(found);
+        return 0;
+    }
+    const auto answer = a.tensor.empty() ? measuredTensors(found) : measuredTensor(found, a.tensor);
+    if (!a.out.empty()) {
+        writeCsv(a.out, answer);
+        std::cerr << "wrote " << plainName(a.out) << "\n";
+    }
+    if (a.json)
+        print(core::jsonOf(answer));
+    else if (a.out.empty())
+        std::cout << core::plainText(answer);
     return 0;
 }
 
@@ -188,6 +230,11 @@ int convert(const ConvertArguments& a, const Call&) {
 
 void infoOptions(CLI::App& command, InfoArguments& a) {
     checkpointOption(command, a.path, "a weights file, a checkpoint folder or a run folder");
+    command.add_option("--tensor", a.tensor,
+                       "the statistics and the histogram of the values of this tensor");
+    command.add_option("--out", a.out,
+                       "write the tensors with the statistics of their values, or the histogram of "
+                       "--tensor, as .csv");
 }
 
 void convertOptions(CLI::App& command, ConvertArguments& a) {
@@ -202,7 +249,7 @@ void convertOptions(CLI::App& command, ConvertArguments& a) {
 
 Command infoCommand() {
     return commandOf("info",
-                     "prints the contents of a checkpoint or run, read from the headers only",
+                     "prints the contents of a checkpoint or run, from the headers, or of a tensor",
                      infoOptions, info);
 }
 

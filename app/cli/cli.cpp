@@ -63,7 +63,7 @@ std::vector<Command> commands() {
     for (const auto& more :
          {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),
           tokenizeCommand(), generateCommand(), benchCommand(), sessionCommand(), attachCommand(),
-          fetchCommand(), figureCommand(), drawCommand(), curvesCommand()})
+          fetchCommand(), figureCommand(), drawCommand(), curvesCommand(), compareCommand()})
         all.push_back(more);
     return all;
 }

@@ -152,5 +152,6 @@ Command fetchCommand();
 Command figureCommand();
 Command drawCommand();
 Command curvesCommand();
+Command compareCommand();
 
 }  // namespace relascope::cli

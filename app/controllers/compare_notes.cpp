@@ -2,12 +2,12 @@
 #include "app/controllers/compare_notes.h"
 
 #include <QDir>
-#include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSaveFile>
 
 #include "app/controllers/job_queue.h"
+#include "run/run_notes.h"
 #include "types/error.h"
 
 namespace relascope::app {
@@ -15,10 +15,10 @@ namespace {
 
 constexpr char kRunsKey[] = "runs", kComparisonsKey[] = "comparisons";
 
-QMap<QString, QString> textsOf(const QJsonObject& object) {
+QMap<QString, QString> textsOf(const std::map<std::string, std::string>& notes) {
     QMap<QString, QString> texts;
-    for (auto it = object.begin(); it != object.end(); ++it)
-        texts.insert(it.key(), it.value().toString());
+    for (const auto& [key, note] : notes)
+        texts.insert(QString::fromStdString(key), QString::fromStdString(note));
     return texts;
 }
 
@@ -52,19 +52,12 @@ CompareNotes::~CompareNotes() {
 }
 
 QString CompareNotes::fileOf(const QString& folder) {
-    return folder + QStringLiteral("/notes.json");
+    return QString::fromStdString(core::notesFile(folder.toStdString()));
 }
 
 CompareNotes::Texts CompareNotes::read(const QString& folder) {
-    Texts texts;
-    QFile file(fileOf(folder));
-    if (!file.exists()) return texts;
-    QJsonDocument document;
-    if (file.open(QIODevice::ReadOnly)) document = QJsonDocument::fromJson(file.readAll());
-    texts.readable = document.isObject();
-    texts.runs = textsOf(document[QLatin1String(kRunsKey)].toObject());
-    texts.comparisons = textsOf(document[QLatin1String(kComparisonsKey)].toObject());
-    return texts;
+    const auto notes = core::readRunNotes(folder.toStdString());
+    return {textsOf(notes.runs), textsOf(notes.comparisons), notes.readable};
 }
 
 /// Written atomically and synchronously.
@@ -137,11 +130,8 @@ QByteArray CompareNotes::bytes() const {
         .toJson();
 }
 
-/// The key of a run: its path relative to the folder, so that the folder can be moved; absolute for
-/// runs in other folders.
 QString CompareNotes::keyOf(const QString& path) const {
-    const QString inside = QDir(m_folder).relativeFilePath(path);
-    return inside.startsWith(QLatin1String("..")) ? path : inside;
+    return QString::fromStdString(core::noteKey(m_folder.toStdString(), path.toStdString()));
 }
 
 void CompareNotes::typed(const QString& key) {

@@ -17,6 +17,7 @@
 #include <QVBoxLayout>
 
 #include "app/app_context.h"
+#include "app/described_view.h"
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
@@ -71,6 +72,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
     setAcceptDrops(true);
     layOut();
     setQuestions();
+    describeViews();
     wire();
     wireInspector();
     refresh();
@@ -163,6 +165,24 @@ QString CheckpointPage::chooseWeights(QWidget* parent, const QString& title, con
     });
     if (dialog.exec() == QDialog::Accepted) return dialog.selectedFiles().value(0);
     return folder;
+}
+
+void CheckpointPage::describeViews() {
+    const auto info = [this] {
+        return m_c.info() ? describeFiles("info", m_c.info()->path) : std::nullopt;
+    };
+    m_table->menu()->describe = m_problems->menu()->describe = info;
+    m_details->histogram()->menu()->describe = [this, info] {
+        const auto& shown = m_details->histogram()->statistics();
+        auto view = shown ? info() : std::nullopt;
+        if (view) view->options.push_back({"tensor", shown->name});
+        return view;
+    };
+    m_head->badge()->describe = [this] {
+        auto view = m_c.info() ? describeFiles("verify", m_c.info()->folder) : std::nullopt;
+        if (view) view->subjects[0].hub.clear();  // the command takes folders alone
+        return view;
+    };
 }
 
 void CheckpointPage::setQuestions() {

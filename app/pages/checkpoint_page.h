@@ -83,6 +83,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    void describeViews();
     void setQuestions();
     void layOut();
     QWidget* makeLeft();

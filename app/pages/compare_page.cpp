@@ -11,13 +11,11 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 
+#include "app/compared_runs.h"
 #include "app/controllers/runs_controller.h"
 #include "app/curves_figure.h"
 #include "app/selection.h"
-#include "options/field_text.h"
-#include "options/presets.h"
 #include "options/published.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -45,7 +43,10 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
     layOut();
     m_tableMenu = exportInto(
         m_table->menu(), m_table, [] { return QStringLiteral("runs"); },
-        [this] { return m_table->csv(); });
+        [this] { return m_table->csv(); },
+        [this](widgets::ViewMenu& menu) {
+            menu.describe = [this] { return describeRunsTable(*m_table, m_context.runs); };
+        });
     m_curvesMenu = exportInto(
         m_curves->controls()->menu(), m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); },
@@ -58,7 +59,10 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
         });
     m_differencesMenu = exportInto(
         m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
-        [this] { return m_differences->csv(); });
+        [this] { return m_differences->csv(); },
+        [this](widgets::ViewMenu& menu) {
+            menu.describe = [this] { return describeDifferences(*m_differences); };
+        });
     wire();
     rowsChanged();
     overlay();
@@ -225,68 +229,17 @@ void ComparePage::rowsChanged() {
     showDifferences();
 }
 
-const std::vector<core::PublishedResult>& ComparePage::published(const RunInfo& info) {
-    const QString path = QString::fromStdString(info.path);
-    // A run that is being created has no options yet.
-    static const std::vector<core::PublishedResult> none;
-    if (info.options.empty()) return none;
-    const auto known = m_published.constFind(path);
-    if (known != m_published.constEnd()) return *known;
-    std::vector<core::PublishedResult> found;
-    RunOptions options;
-    options.preset = info.preset;
-    options.variant = info.variant;
-    try {
-        std::vector<std::pair<std::string, std::string>> values;
-        for (const auto& option : info.options)
-            if (!option.first.starts_with("train.")) values.push_back(option);
-        core::setOptions(options, values, core::OtherArchitectures::Ignore);
-        found = core::publishedResults(options);
-    } catch (const Error&) {
-        // A run of another version: nothing to compare with.
-    }
-    return *m_published.insert(path, std::move(found));
-}
-
-/// The published value and the result on the same tested split; before the test, the published
-/// value of the training family and the accuracy on validation.
 widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
-    widgets::TableRow row{info, colorIndex};
-    row.note = m_texts.ofRun(QString::fromStdString(info.path));
-    const auto& all = published(info);
-    if (all.empty()) return row;
-    std::string family;
-    for (const auto& [key, text] : info.options)
-        if (key == "data.family") family = text;
-    const core::PublishedResult* shown = nullptr;
-    QStringList lines;
-    for (const auto& printed : all) {
-        QString line = QStringLiteral("%1: accuracy %2")
-                           .arg(QString::fromStdString(printed.split),
-                                widgets::metricText("accuracy", printed.accuracy));
-        if (printed.standardError > 0)
-            line +=
-                QStringLiteral(" \u00B1 %1 (s.e.)").arg(100.0 * printed.standardError, 0, 'f', 1);
-        for (const auto& result : info.results) {
-            if (result.split != printed.split || std::isnan(result.value("accuracy"))) continue;
-            line += QStringLiteral(", ours ") +
-                    widgets::metricText("accuracy", result.value("accuracy"));
-            // The result of the training family is first if several were published.
-            if (!shown || printed.split == family) {
-                shown = &printed;
-                row.ours = result.value("accuracy");
-            }
-        }
-        lines << line;
-    }
-    if (!shown)
-        for (const auto& printed : all)
-            if (printed.split == family || all.size() == 1) shown = &printed;
-    if (shown) row.published = shown->accuracy;
-    lines << (std::isnan(row.ours)
-                  ? QStringLiteral("compared with the accuracy on validation")
-                  : QStringLiteral("compared on %1").arg(QString::fromStdString(shown->split)));
-    row.publishedTip = lines.join(u'\n');
+    const QString path = QString::fromStdString(info.path);
+    auto published = m_published.constFind(path);
+    // A run that is being created has no options yet.
+    if (published == m_published.constEnd() && !info.options.empty())
+        published = m_published.insert(path, core::publishedResults(info));
+    widgets::TableRow row{core::comparedRun(info, published == m_published.constEnd()
+                                                      ? std::vector<core::PublishedResult>()
+                                                      : *published),
+                          colorIndex};
+    row.note = m_texts.ofRun(path).toStdString();
     return row;
 }
 
@@ -328,16 +281,13 @@ void ComparePage::showDifferences() {
     for (const widgets::RunRow& row : m_context.runs.rows()) {
         const QString path = QString::fromStdString(row.info.path);
         if (!m_context.selection.runs().contains(path)) continue;
-        widgets::DiffRun run{row.info, row.colorIndex};
-        if (row.info.parameters > 0)
-            run.info.options.emplace_back(
-                "parameters", widgets::groupedNumber(row.info.parameters).toStdString());
-        runs.insert(path == first ? runs.begin() : runs.end(), std::move(run));
+        runs.insert(path == first ? runs.begin() : runs.end(), {row.info, row.colorIndex});
     }
     // Only changes that the table shows are relevant, not new points of a run.
     decltype(m_compared) compared;
     for (const widgets::DiffRun& run : runs)
-        compared.emplace_back(QString::fromStdString(run.info.path + '\n' + run.info.name),
+        compared.emplace_back(QString::fromStdString(run.info.path + '\n' + run.info.name + '\n' +
+                                                     std::to_string(run.info.parameters)),
                               run.info.options);
     if (compared == m_compared) return;
     m_compared = std::move(compared);

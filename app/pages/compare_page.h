@@ -71,8 +71,6 @@ private:
     void showPublished();
     void showDifferences();
     void openRun(const QString& path);
-    /// The papers' numbers for a run's model, size and splits.
-    const std::vector<core::PublishedResult>& published(const RunInfo& info);
     widgets::TableRow rowOf(const RunInfo& info, int colorIndex);
 
     void showNotes();
@@ -93,7 +91,7 @@ private:
     QStringList m_drawn;  ///< runs with points in the curves
     QString m_reference;
     std::optional<QString> m_comparison;  ///< the set of runs that the notes shown belong to
-    QHash<QString, std::vector<core::PublishedResult>> m_published;
+    QHash<QString, std::vector<core::PublishedResult>> m_published;  ///< of the options of a run
     std::vector<std::pair<QString, std::vector<std::pair<std::string, std::string>>>> m_compared;
     CompareNotes m_texts;
 };

@@ -2,11 +2,15 @@
 #include "options/published.h"
 
 #include <charconv>
+#include <cmath>
 #include <map>
 
 #include "files/csv.h"
 #include "options/builtin_resources.h"
+#include "options/field_text.h"
+#include "types/error.h"
 #include "types/metric.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -124,6 +128,56 @@ std::vector<PublishedResult> publishedResults(const RunOptions& options) {
             results.push_back({row[3], number(row[4]), 0.0});
     });
     return results;
+}
+
+std::vector<PublishedResult> publishedResults(const RunInfo& info) {
+    // A run that is being created has no options yet.
+    if (info.options.empty()) return {};
+    RunOptions options;
+    options.preset = info.preset;
+    options.variant = info.variant;
+    try {
+        std::vector<std::pair<std::string, std::string>> values;
+        for (const auto& option : info.options)
+            if (!option.first.starts_with("train.")) values.push_back(option);
+        setOptions(options, values, OtherArchitectures::Ignore);
+        return publishedResults(options);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+ComparedRun comparedRun(const RunInfo& info, const std::vector<PublishedResult>& published) {
+    ComparedRun run{info};
+    if (published.empty()) return run;
+    std::string family;
+    for (const auto& [key, text] : info.options)
+        if (key == "data.family") family = text;
+    const auto percent = [](double fraction) { return numberText("%.1f", 100.0 * fraction); };
+    const PublishedResult* shown = nullptr;
+    for (const auto& printed : published) {
+        std::string line = printed.split + ": accuracy " + percent(printed.accuracy) + "%";
+        if (printed.standardError > 0) line += " ± " + percent(printed.standardError) + " (s.e.)";
+        for (const auto& result : info.results) {
+            const double accuracy = result.value("accuracy");
+            if (result.split != printed.split || std::isnan(accuracy)) continue;
+            line += ", ours " + percent(accuracy) + "%";
+            // The result of the training family is first if several were published.
+            if (!shown || printed.split == family) {
+                shown = &printed;
+                run.ours = accuracy;
+            }
+        }
+        run.publishedText += line + "\n";
+    }
+    if (!shown)
+        for (const auto& printed : published)
+            if (printed.split == family || published.size() == 1) shown = &printed;
+    if (shown) run.published = shown->accuracy;
+    run.publishedText += shown && !std::isnan(run.ours)
+                             ? "compared on " + shown->split
+                             : "compared with the accuracy on validation";
+    return run;
 }
 
 }  // namespace relascope::core

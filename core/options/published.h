@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "types/compared_run.h"
 #include "types/run_options.h"
 #include "types/study.h"
 
@@ -18,6 +19,14 @@ struct PublishedResult {
 };
 /// The published results for that preset, model and training size; empty if there are none.
 std::vector<PublishedResult> publishedResults(const RunOptions& options);
+/// Those for the options of a run; empty also for a run of another version, whose options are not
+/// known.
+std::vector<PublishedResult> publishedResults(const RunInfo& info);
+
+/// A run beside these results, those of its options, without its note: the published value and the
+/// result on the same tested split; before the test, the published value of the training family and
+/// the accuracy on validation.
+ComparedRun comparedRun(const RunInfo& info, const std::vector<PublishedResult>& published);
 
 /// The published curves over training sizes of a preset, for one metric and test split. Series have
 /// the names of the models of the preset. Empty if there are none.

@@ -37,11 +37,13 @@ std::vector<std::string> runFoldersIn(const std::string& folder) {
     return runs;
 }
 
-std::vector<RunInfo> listRuns(const std::string& folder) {
+std::vector<RunInfo> listRuns(const std::string& folder,
+                              const std::function<void(const Error&)>& damaged) {
     std::vector<RunInfo> runs;
     for (const auto& path : runFoldersIn(folder)) try {
             runs.push_back(readRunInfo(path));
-        } catch (const Error&) {  // damaged runs are not listed; opening one reports the reason
+        } catch (const Error& error) {  // opening a damaged run reports the reason
+            if (damaged) damaged(error);
         }
     std::stable_sort(runs.begin(), runs.end(),
                      [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "types/error.h"
 #include "types/run_info.h"
 #include "types/run_options.h"
 
@@ -14,8 +16,10 @@ namespace relascope::core {
 /// The run folders in a folder and its subfolders two deep, in no order.
 std::vector<std::string> runFoldersIn(const std::string& folder);
 /// Runs in a folder and its subfolders two deep (a run of several seeds is a folder of runs),
-/// newest first. Folders whose names begin with a point are left out.
-std::vector<RunInfo> listRuns(const std::string& folder);
+/// newest first. Folders whose names begin with a point are left out. `damaged` is called for runs
+/// that cannot be read, which are not listed.
+std::vector<RunInfo> listRuns(const std::string& folder,
+                              const std::function<void(const Error&)>& damaged = {});
 /// The run folders that a path stands for: itself, or "seed-0", "seed-1" and so on inside it by
 /// their numbers; empty if it is neither.
 std::vector<std::string> runsOf(const std::string& path);

@@ -368,20 +368,24 @@ void writeViewFile(const std::string& path, const View& view) {
     writeTextFile(path, text);
 }
 
+std::string hubSnapshotOf(const std::string& path) {
+    const auto name = hubNameOf(path);
+    if (name.empty()) return {};
+    // The folder of a snapshot is named after its commit.
+    auto folder = fs::path(path);
+    while (folder.has_parent_path() && folder.parent_path().filename() != "snapshots" &&
+           folder != folder.parent_path())
+        folder = folder.parent_path();
+    return name + "@" + folder.filename().string();
+}
+
 void identify(View& view) {
     view.version = builtin::version();
     for (auto& subject : view.subjects) {
         if (!isOfWeights(view.command)) continue;
         if (subject.weights.empty())
             subject.weights = weightsChecksum(subject.path, subject.checkpoint);
-        if (const auto name = hubNameOf(subject.path); !name.empty() && subject.hub.empty()) {
-            // The folder of a snapshot is named after its commit.
-            auto folder = fs::path(subject.path);
-            while (folder.has_parent_path() && folder.parent_path().filename() != "snapshots" &&
-                   folder != folder.parent_path())
-                folder = folder.parent_path();
-            subject.hub = name + "@" + folder.filename().string();
-        }
+        if (subject.hub.empty()) subject.hub = hubSnapshotOf(subject.path);
     }
     const auto specs = viewOptions(view.command);
     for (const auto& option : view.options) {

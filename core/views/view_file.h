@@ -37,6 +37,8 @@ View readViewFile(const std::string& path);
 /// Checks the view and writes the file whole or not at all. Throws OptionError, FileError.
 void writeViewFile(const std::string& path, const View& view);
 
+/// "ORG/NAME@COMMIT" for a snapshot in the cache of the hub, or a file in it; else empty.
+std::string hubSnapshotOf(const std::string& path);
 /// Fills in what is not given: checksums of the weights and of files that options name, and the
 /// version. Reads these files. Throws FileError.
 void identify(View& view);

@@ -198,9 +198,13 @@ std::string pythonOf(const View& view) {
     if (view.command == kCurvesView)
         return "[relascope.read(run).metrics(\"validation\") for run in " +
                pythonList(view.subjects, place) + "]";
+    // A table or a text is no analysis of its first subject.
+    const bool command = view.printed && view.command != kStudy;
     std::string line =
-        "relascope.analyse(" + place(view.subjects[0]) + ", " + pythonText(view.command);
-    for (std::size_t k = 1; k < view.subjects.size(); ++k) line += ", " + place(view.subjects[k]);
+        command ? "relascope.command(" + pythonText(view.command)
+                : "relascope.analyse(" + place(view.subjects[0]) + ", " + pythonText(view.command);
+    for (std::size_t k = command ? 0 : 1; k < view.subjects.size(); ++k)
+        line += ", " + place(view.subjects[k]);
     // The numbers of a study's table, however its plot is looked at.
     if (view.command == kStudy) line += ", show=True";
     for (std::size_t k = 0; k < view.subjects.size(); ++k) {

@@ -161,7 +161,7 @@ TEST(ComparePage, TestResultsStandAgainstThePublishedOnes) {
         EXPECT_TRUE(tip.contains(QString::fromStdString(result.split)));
     EXPECT_TRUE(tip.contains("ours"));
     EXPECT_TRUE(
-        p.page->table()->csv().contains("Test " + QString::fromStdString(printed[0].split)));
+        p.page->table()->csv().contains("test/" + QString::fromStdString(printed[0].split) + "/"));
 }
 
 TEST(ComparePage, ClickedRowBecomesTheReference) {

@@ -2,10 +2,12 @@
 // relascope-cli info and convert, as a user meets them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/command_line.h"
 #include "files/atomic_file.h"
+#include "files/safetensors.h"
 #include "support/bytes_of.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
@@ -34,6 +36,41 @@ TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
           "hub_dat_lm: safetensors, 50 tensors, 19776 numbers, 84296 bytes",
           "configuration (config.json): "})
         EXPECT_NE(words.out.find(part), std::string::npos) << part;
+}
+
+TEST(CheckpointCli, InfoMeasuresTheValuesOfTensors) {
+    const TemporaryFolder home("tensor-values");
+    std::filesystem::create_directories(home.path());
+    const std::vector<float> values = {-1.0f, 0.0f, 1.0f, std::nanf("")};
+    const std::vector<std::uint8_t> seven = {7};
+    writeSafetensors(
+        home / "w.safetensors",
+        {{"head.weight", "F32", {2, 2}, {reinterpret_cast<const std::uint8_t*>(values.data()), 16}},
+         {"head.bias", "U8", {1}, seven}});
+    const auto path = " '" + (home / "w.safetensors") + "'",
+               out = " --out '" + (home / "x.csv") + "'";
+    const auto found = json(runCli("info --json --tensor head.weight" + path));
+    EXPECT_EQ(found["name"], "head.weight");
+    EXPECT_EQ(found["shape"], "[2, 2]");
+    EXPECT_EQ(found["numbers"], 4);
+    EXPECT_EQ(found["not_finite"], 1);
+    EXPECT_EQ(found["minimum"], -1.0);
+    EXPECT_EQ(found["mean"], 0.0);
+    EXPECT_EQ(found["histogram"].size(), 64u);
+    EXPECT_EQ(found["histogram"][0]["count"], 1);
+
+    ASSERT_EQ(runCli("info --tensor head.weight" + path + out).code, 0);
+    EXPECT_EQ(slurp(home / "x.csv").substr(0, 34), "from,to,count\n-1,-0.96875,1\n-0.968");
+    ASSERT_EQ(runCli("info" + path + out).code, 0);
+    const auto table = slurp(home / "x.csv");
+    EXPECT_EQ(table.substr(0, table.find('\n')),
+              "name,shape,type,bytes,same_as,minimum,maximum,mean,deviation,not_finite");
+    EXPECT_NE(table.find("head.weight,\"[2, 2]\",F32,16,,-1,1,0,"), std::string::npos) << table;
+    EXPECT_NE(table.find("head.bias,[1],U8,1,,7,7,7,0,0"), std::string::npos) << table;
+
+    expectRefused("info --tensor head.wieght" + path, 2, "head.weight");
+    expectRefused("info --out x.txt" + path, 2, "must end in .csv");
+    EXPECT_EQ(runCli("info --tensor head.bias" + path).code, 0);
 }
 
 // A file from anywhere writes nothing to the terminal that commands it.

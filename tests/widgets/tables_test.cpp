@@ -97,9 +97,14 @@ TEST(RunsTable, WritesCsvAsShown) {
     ShownTable s;
     s.table.setColumnShown(RunsModel::Time, false);
     const QStringList lines = s.table.csv().split('\n');
-    EXPECT_FALSE(lines[0].contains("Time"));
-    EXPECT_TRUE(lines[1].startsWith("high,ViDAT,423K,0,done,,91.2,91.7,-0.5"));
+    EXPECT_EQ(lines[0],
+              "run,path,model,parameters,seed,state,loss,metric,validation,published,difference,"
+              "note");
+    EXPECT_TRUE(lines[1].startsWith("high,/high,ViDAT,423010,0,done,,accuracy,0.912,0.917,-0.005"))
+        << lines[1].toStdString();
     EXPECT_EQ(lines.size(), 5);
+    EXPECT_EQ(s.table.shownColumns().size(), 11u) << "without the time and the tags";
+    EXPECT_EQ(s.table.shownRuns().front()->info.name, "high");
 }
 
 TEST(RunsTable, EachRunShowsTheNumberThatStandsForIt) {
@@ -112,7 +117,7 @@ TEST(RunsTable, EachRunShowsTheNumberThatStandsForIt) {
         {"length-11", 5000, {{"accuracy", 0.7}, {"sequence_accuracy", 0.2}}}};
     sorting.published = 0.976;
     sorting.ours = 0.98;
-    sorting.publishedTip = "accuracy, test";
+    sorting.publishedText = "accuracy, test";
     TableRow errors = row("errors", std::numeric_limits<double>::quiet_NaN());
     errors.info.metric = "mean_error";
     errors.info.kept = {400, {{"mean_error", 0.01234}}};
@@ -148,12 +153,12 @@ TEST(RunsTable, EachRunShowsTheNumberThatStandsForIt) {
     table.setRows({sorting, errors});
     const QStringList lines = table.csv().split('\n');
     EXPECT_TRUE(
-        lines[0].contains("Metric,Val.,Test test loss,Test test accuracy %,"
-                          "Test test sequence accuracy %,Test length-11 accuracy %"))
+        lines[0].contains("metric,validation,test/test/loss,test/test/accuracy,"
+                          "test/test/sequence_accuracy,test/length-11/accuracy"))
         << lines[0].toStdString();
-    EXPECT_TRUE(table.csv().contains("sequence accuracy,87.5%,0.031,98,86.1,70,20,97.6,+0.4"))
+    EXPECT_TRUE(table.csv().contains("sequence_accuracy,0.875,0.031,0.98,0.861,0.7,"))
         << table.csv().toStdString();
-    EXPECT_TRUE(table.csv().contains("mean error,0.0123,,,,,,,"));
+    EXPECT_TRUE(table.csv().contains("mean_error,0.01234,,,,,"));
     table.setFilter("test > 80");
     EXPECT_EQ(table.shownRows(), 1);
     EXPECT_FALSE(table.grab().isNull());

@@ -290,6 +290,15 @@ TEST(ViewFile, PythonLine) {
     duel.options.clear();
     EXPECT_EQ(core::pythonOf(duel),
               R"(relascope.analyse("/runs/a", "duel", "/runs/b", other_checkpoint="12"))");
+    View table;
+    table.command = "compare";
+    table.printed = true;
+    table.subjects = {{"/runs/a b", "", "", "", {}}, {"-c", "", "", "", {}}};
+    table.options = {{"differences", true}, {"columns", std::vector<std::string>{"run", "seed"}}};
+    EXPECT_EQ(core::pythonOf(table), R"(relascope.command("compare", "/runs/a b", "./-c", )"
+                                     R"(differences=True, columns=["run", "seed"]))");
+    EXPECT_EQ(core::commandOf(table, "x.svg"),
+              "relascope-cli compare '/runs/a b' ./-c --differences --columns run --columns seed");
     auto two = mapView();
     two.subjects.push_back({"/runs/b", "", "12", "", {}});
     EXPECT_EQ(core::pythonOf(two),
@@ -319,7 +328,7 @@ TEST(ViewFile, PythonLine) {
     EXPECT_EQ(core::commandOf(text, "x.svg"),
               "relascope-cli generate /runs/t --prompt 'it'\\''s\n' --seed 2");
     EXPECT_EQ(core::pythonOf(text),
-              R"(relascope.analyse("/runs/t", "generate", prompt="it's\n", seed=2))");
+              R"(relascope.command("generate", "/runs/t", prompt="it's\n", seed=2))");
 }
 
 TEST(ViewFile, WeightsAndDataAreIdentified) {

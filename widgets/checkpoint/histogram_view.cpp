@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "answers/answer_text.h"
+#include "answers/checkpoint_answer.h"
 #include "widgets/checkpoint/tensor_model.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
@@ -153,7 +155,7 @@ HistogramView::HistogramView(QWidget* parent)
     m_head->addControl(m_log);
     m_head->addControl(more);
     m_head->setLineBelow(false);
-    new ViewMenu(
+    m_menu = new ViewMenu(
         more, m_plot, [] { return QStringLiteral("histogram"); }, [this] { return csv(); });
     auto* column = columnOf(this);
     column->addWidget(m_head);
@@ -201,16 +203,8 @@ QRectF HistogramView::barRect(int bin) const {
 }
 
 QString HistogramView::csv() const {
-    QString text = QStringLiteral("from,to,count\n");
-    if (!m_statistics) return text;
-    const auto bins = static_cast<int>(m_statistics->histogram.size());
-    const double step = bins > 0 ? (m_statistics->maximum - m_statistics->minimum) / bins : 0;
-    for (int k = 0; k < bins; ++k)
-        text += QStringLiteral("%1,%2,%3\n")
-                    .arg(m_statistics->minimum + k * step, 0, 'g', 9)
-                    .arg(m_statistics->minimum + (k + 1) * step, 0, 'g', 9)
-                    .arg(m_statistics->histogram[static_cast<std::size_t>(k)]);
-    return text;
+    return QString::fromStdString(
+        core::csvOf(core::histogramTable(m_statistics.value_or(TensorStatistics()))));
 }
 
 void HistogramView::changeEvent(QEvent* event) {

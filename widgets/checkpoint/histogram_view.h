@@ -11,6 +11,7 @@ namespace relascope::widgets {
 
 class PanelHead;
 class ToggleChip;
+class ViewMenu;
 
 class HistogramView : public QWidget {
     Q_OBJECT
@@ -25,6 +26,7 @@ public:
     const std::optional<TensorStatistics>& statistics() const { return m_statistics; }
     bool logY() const;
     QString csv() const;
+    ViewMenu* menu() const { return m_menu; }
     ToggleChip* logChip() const { return m_log; }
     /// The rectangle of a bin's bar; empty without values.
     QRectF barRect(int bin) const;
@@ -37,6 +39,7 @@ private:
     class Plot;
     PanelHead* m_head;
     ToggleChip* m_log;
+    ViewMenu* m_menu;
     Plot* m_plot;
     std::optional<TensorStatistics> m_statistics;
     QString m_note;

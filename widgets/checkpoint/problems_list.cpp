@@ -60,7 +60,7 @@ ProblemsList::ProblemsList(QWidget* parent)
     setAccessibleName(QStringLiteral("Problems of the checkpoint"));
     auto* more = iconButton("more", QStringLiteral("Problems: copy, save"), this);
     m_head->addControl(more);
-    new ViewMenu(
+    m_menu = new ViewMenu(
         more, this, [] { return QStringLiteral("problems"); }, [this] { return csv(); });
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setUniformItemSizes(true);

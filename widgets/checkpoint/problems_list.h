@@ -12,6 +12,7 @@ class QListWidget;
 namespace relascope::widgets {
 
 class PanelHead;
+class ViewMenu;
 
 class ProblemsList : public QWidget {
     Q_OBJECT
@@ -21,6 +22,7 @@ public:
     /// Hidden when empty.
     void setProblems(const std::vector<CheckpointProblem>& problems);
     QString csv() const;
+    ViewMenu* menu() const { return m_menu; }
     QListWidget* list() const { return m_list; }
 
 Q_SIGNALS:
@@ -31,6 +33,7 @@ protected:
 
 private:
     PanelHead* m_head;
+    ViewMenu* m_menu;
     QListWidget* m_list;
     std::vector<CheckpointProblem> m_problems;
 };

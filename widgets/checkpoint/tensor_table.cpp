@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "answers/answer_text.h"
+#include "answers/checkpoint_answer.h"
 #include "widgets/checkpoint/tensor_model.h"
 #include "widgets/checkpoint/verify_badge.h"
 #include "widgets/export/export.h"
@@ -78,7 +80,7 @@ TensorTable::TensorTable(QWidget* parent)
     auto* more = iconButton("more", QStringLiteral("Tensors: copy, save"), this);
     m_head->addControl(m_filter);
     m_head->addControl(more);
-    new ViewMenu(
+    m_menu = new ViewMenu(
         more, m_view, [] { return QStringLiteral("tensors"); }, [this] { return csv(); });
 
     m_view->setModel(m_model);
@@ -189,33 +191,21 @@ QString TensorTable::chosen() const {
 }
 
 QString TensorTable::csv() const {
-    QString text =
-        QStringLiteral("name,shape,type,bytes,same as,minimum,maximum,mean,deviation,not finite\n");
+    std::vector<StoredTensor> shown;
     const std::function<void(const QModelIndex&)> walk = [&](const QModelIndex& parent) {
         for (int row = 0; row < m_model->rowCount(parent); ++row) {
             const QModelIndex at = m_model->index(row, 0, parent);
-            const StoredTensor* tensor = m_model->tensorAt(at);
-            if (!tensor) {
+            if (const StoredTensor* tensor = m_model->tensorAt(at))
+                shown.push_back(*tensor);
+            else
                 walk(at);
-                continue;
-            }
-            const QString name = QString::fromStdString(tensor->name);
-            QStringList cells{csvField(name), csvField(tensorShape(tensor->shape)),
-                              QString::fromStdString(tensor->dtype),
-                              QString::number(tensor->sameAs.empty() ? tensor->bytes : 0),
-                              csvField(QString::fromStdString(tensor->sameAs))};
-            if (const TensorStatistics* s = m_model->statistics(name)) {
-                for (const double v : {s->minimum, s->maximum, s->mean, s->deviation})
-                    cells << QString::number(v, 'g', 9);
-                cells << QString::number(s->notFinite);
-            } else {
-                cells << QStringList{{}, {}, {}, {}, {}};
-            }
-            text += cells.join(u',') + u'\n';
         }
     };
     walk({});
-    return text;
+    return QString::fromStdString(
+        core::csvOf(core::tensorsTable(shown, [this](const std::string& name) {
+            return m_model->statistics(QString::fromStdString(name));
+        })));
 }
 
 void TensorTable::resizeEvent(QResizeEvent*) {

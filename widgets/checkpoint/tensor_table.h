@@ -15,6 +15,7 @@ namespace relascope::widgets {
 class CheckMarks;
 class PanelHead;
 class TensorModel;
+class ViewMenu;
 
 /// Blocks can be collapsed, columns sort within blocks, and the filter matches words in names.
 /// Suitable for ten thousand rows.
@@ -30,8 +31,10 @@ public:
     void setFilter(const QString& text);
     void choose(const QString& name);  ///< signals like a click
     QString chosen() const;            ///< empty without one
-    QString csv() const;               ///< the tensors shown, in the order shown
+    /// The tensors shown, in the order shown, as tensorsTable() (answers/checkpoint_answer.h).
+    QString csv() const;
 
+    ViewMenu* menu() const { return m_menu; }
     CheckMarks* marks() const { return m_marks; }
     QTreeView* view() const { return m_view; }
     QLineEdit* filterField() const { return m_filter; }
@@ -52,6 +55,7 @@ private:
     void openBranches();
 
     PanelHead* m_head;
+    ViewMenu* m_menu;
     QWidget* m_marksRow;
     CheckMarks* m_marks;
     QLineEdit* m_filter;

@@ -230,9 +230,10 @@ void VerifyBadge::showLines() {
     QHeaderView* header = table->horizontalHeader();
     header->setSectionResizeMode(0, QHeaderView::Stretch);
     for (int c = 1; c < 4; ++c) header->resizeSection(c, c < 3 ? 86 : 150);
-    new ViewMenu(
+    auto* menu = new ViewMenu(
         more, table, [] { return QStringLiteral("verification"); },
         [report = *m_report] { return csv(report); });
+    menu->describe = describe;
     auto* column = columnOf(m_lines);
     column->addWidget(head);
     column->addWidget(table, 1);

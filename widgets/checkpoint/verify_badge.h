@@ -2,12 +2,14 @@
 // A badge that shows whether a checkpoint reproduces its reference outputs; a click lists them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include <QWidget>
 
 #include "types/checkpoint_info.h"
+#include "types/view.h"
 
 class QDialog;
 
@@ -60,6 +62,8 @@ public:
     /// The list of comparisons; nullptr while it is closed.
     QDialog* lines() const { return m_lines; }
     static QString csv(const VerifyReport& report);
+    /// ViewMenu::describe of the list of comparisons.
+    std::function<std::optional<View>()> describe;
 
 public Q_SLOTS:
     void showLines();

@@ -7,10 +7,9 @@
 #include <QStyledItemDelegate>
 #include <QTableWidget>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <map>
 
-#include "widgets/export/export.h"
+#include "answers/answer_text.h"
+#include "answers/runs_answer.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -99,79 +98,47 @@ void DiffTable::setAllFields(bool all) {
 
 void DiffTable::fill() {
     const Theme& t = Theme::current();
-    // Fields in the order of the first run that has them.
-    std::vector<QString> keys;
-    std::vector<std::map<QString, QString>> values(m_runs.size());
-    for (std::size_t r = 0; r < m_runs.size(); ++r)
-        for (const auto& [key, value] : m_runs[r].info.options) {
-            const QString name = QString::fromStdString(key);
-            if (std::find(keys.begin(), keys.end(), name) == keys.end()) keys.push_back(name);
-            values[r][name] = QString::fromStdString(value);
-        }
-    const QString none(QChar(0x2014));
-    const auto at = [&](std::size_t r, const QString& key) {
-        const auto found = values[r].find(key);
-        return found == values[r].end() ? none : found->second;
-    };
+    std::vector<RunInfo> infos;
+    for (const DiffRun& run : m_runs) infos.push_back(run.info);
+    m_answer = core::optionsAnswer(infos, m_all);
+    const auto& columns = m_answer.table("options").columns;
     m_view->clear();
-    m_view->setColumnCount(static_cast<int>(m_runs.size()) + 1);
+    m_view->setColumnCount(static_cast<int>(columns.size()));
     QStringList heads{QStringLiteral("Field")};
-    for (std::size_t r = 0; r < m_runs.size(); ++r)
-        heads += QStringLiteral("     ") + QString::fromStdString(m_runs[r].info.name) +
-                 (r == 0 ? QStringLiteral(" (reference)") : QString());
+    for (const RunInfo& info : infos)
+        heads += QStringLiteral("     ") + QString::fromStdString(info.name) +
+                 (heads.size() == 1 ? QStringLiteral(" (reference)") : QString());
     m_view->setHorizontalHeaderLabels(heads);
     auto* header = static_cast<SwatchHeader*>(m_view->horizontalHeader());
     header->colors.clear();
     for (const DiffRun& run : m_runs) header->colors.push_back(run.colorIndex);
-    m_differing = 0;
-    int row = 0;
-    m_view->setRowCount(static_cast<int>(keys.size()));
-    for (const QString& key : keys) {
-        bool differs = false;
-        for (std::size_t r = 1; r < m_runs.size(); ++r) differs |= at(r, key) != at(0, key);
-        m_differing += differs;
-        if (!differs && !m_all) continue;
-        const auto cell = [&](int column, const QString& text, const QColor& ink) {
+    m_differing = static_cast<int>(m_answer.number("differing"));
+    m_view->setRowCount(static_cast<int>(columns[0].size()));
+    for (std::size_t row = 0; row < columns[0].size(); ++row)
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            const QString text = QString::fromStdString(columns[c].texts[row]);
+            const bool other = c > 1 && columns[c].texts[row] != columns[1].texts[row];
             auto* item = new QTableWidgetItem(text);
             item->setFont(monoFont(12));
-            item->setForeground(ink);
+            item->setForeground(c < 2 || other ? t.text : t.muted);
             item->setToolTip(text);
-            m_view->setItem(row, column, item);
-            return item;
-        };
-        cell(0, key, t.text);
-        for (std::size_t r = 0; r < m_runs.size(); ++r) {
-            const bool other = r > 0 && at(r, key) != at(0, key);
-            QTableWidgetItem* item =
-                cell(static_cast<int>(r) + 1, at(r, key), r == 0 || other ? t.text : t.muted);
+            m_view->setItem(static_cast<int>(row), static_cast<int>(c), item);
             if (!other) continue;
             item->setBackground(t.warningFill);
             item->setData(Qt::AccessibleTextRole,
-                          at(r, key) + QStringLiteral(", differs from the reference"));
+                          text + QStringLiteral(", differs from the reference"));
         }
-        ++row;
-    }
-    m_view->setRowCount(row);
     m_view->setColumnWidth(0, 200);
     for (int c = 1; c < m_view->columnCount(); ++c) m_view->setColumnWidth(c, 160);
     m_view->horizontalHeader()->setStretchLastSection(m_runs.size() > 0);
-    m_head->setSubText(m_runs.size() < 2
-                           ? QStringLiteral("select two or more runs")
-                           : QString("%1 of %2 fields differ").arg(m_differing).arg(keys.size()));
+    m_head->setSubText(m_runs.size() < 2 ? QStringLiteral("select two or more runs")
+                                         : QString("%1 of %2 fields differ")
+                                               .arg(m_differing)
+                                               .arg(qint64(m_answer.number("fields"))));
 }
 
 QString DiffTable::csv() const {
-    QString text;
-    for (int row = -1; row < m_view->rowCount(); ++row) {
-        QStringList cells;
-        for (int c = 0; c < m_view->columnCount(); ++c) {
-            const QTableWidgetItem* item =
-                row < 0 ? m_view->horizontalHeaderItem(c) : m_view->item(row, c);
-            cells += csvField(item ? item->text().trimmed() : QString());
-        }
-        text += cells.join(u',') + u'\n';
-    }
-    return text;
+    return QString::fromStdString(core::csvOf(m_answer));
 }
 
 void DiffTable::changeEvent(QEvent* event) {

@@ -5,6 +5,7 @@
 #include <QWidget>
 #include <vector>
 
+#include "types/answer.h"
 #include "types/run_info.h"
 
 class QMenu;
@@ -30,7 +31,10 @@ public:
     void setRuns(std::vector<DiffRun> runs);
     void setAllFields(bool all);
     int differingFields() const { return m_differing; }
+    /// The table shown, as optionsAnswer() (answers/runs_answer.h).
     QString csv() const;
+    bool allFields() const { return m_all; }
+    const std::vector<DiffRun>& runs() const { return m_runs; }
     QTableWidget* view() const { return m_view; }
     QMenu* menu() const { return m_menu; }
 
@@ -40,6 +44,7 @@ protected:
 private:
     void fill();
     std::vector<DiffRun> m_runs;
+    Answer m_answer;
     bool m_all = false;
     int m_differing = 0;
     PanelHead* m_head;

@@ -24,18 +24,6 @@ QString metricShort(std::string_view key) {
     return metricName(metricInfo(key).shortTitle);
 }
 
-const SplitResult* shownResult(const RunInfo& info) {
-    return info.results.empty() ? nullptr : &info.results.front();
-}
-
-std::string resultMetric(const RunInfo& info) {
-    const SplitResult* result = shownResult(info);
-    if (!result) return {};
-    for (const std::string& key : {info.metric, std::string(metricInfo(Metric::Accuracy).key)})
-        if (!std::isnan(result->value(key))) return key;
-    return {};
-}
-
 QString resultLines(const RunInfo& info) {
     QStringList lines;
     for (const SplitResult& result : info.results) {
@@ -110,10 +98,6 @@ double valueIn(const RunInfo& info, int column) {
     const SplitResult* result = shownResult(info);
     return result ? result->value(resultMetric(info)) : NAN;
 }
-double ours(const TableRow& row) {
-    return std::isnan(row.ours) ? row.info.kept.value("accuracy") : row.ours;
-}
-
 /// The names in filters of metrics of validation.
 const std::map<QString, Metric>& typedMetrics() {
     static const std::map<QString, Metric> names = {
@@ -214,7 +198,7 @@ double RunsModel::number(int row, const QString& name) const {
     if (name == "epoch") return r.info.epoch;
     if (name == "time") return r.info.seconds / 60.0;
     if (name == "published") return 100.0 * r.published;
-    if (name == "diff") return 100.0 * (ours(r) - r.published);
+    if (name == "diff") return 100.0 * r.difference();
     return NAN;
 }
 
@@ -239,8 +223,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         return info.results.empty() ? QStringLiteral("measured when the run ends")
                                     : plainTip(resultLines(info));
     if (role == Qt::ToolTipRole && (column == Published || column == Difference) &&
-        !row.publishedTip.isEmpty())
-        return row.publishedTip;
+        !row.publishedText.empty())
+        return text(row.publishedText);
     // If the runs have different metrics, each value is shown with its metric.
     if (role == MetricRole)
         return (column == Kept || column == Test) && mixed(column) &&
@@ -286,7 +270,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
             case Published:
                 return row.published;
             case Difference:
-                return ours(row) - row.published;
+                return row.difference();
             case Time:
                 return info.seconds;
             default:
@@ -317,10 +301,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         case Published:
             return fixed(row.published, 1, 100.0);
         case Difference:
-            if (std::isnan(row.published) || std::isnan(ours(row))) return dash();
+            if (std::isnan(row.difference())) return dash();
             // A run that has not ended is not yet comparable with a published result.
             if (info.state == RunState::Running) return QStringLiteral("running");
-            return signedNumber(100.0 * (ours(row) - row.published), 1);
+            return signedNumber(100.0 * row.difference(), 1);
         case Time:
             return clock(info.seconds);
         case Tags: {
@@ -329,7 +313,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
             return tags.join(QLatin1String(", "));
         }
         case NoteText:
-            return row.note;
+            return text(row.note);
         default:
             return {};
     }
@@ -348,11 +332,11 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
         Q_EMIT overlayChanged();
         return true;
     }
-    if (role != Qt::EditRole || index.column() != NoteText || row.note == value.toString())
+    if (role != Qt::EditRole || index.column() != NoteText || text(row.note) == value.toString())
         return false;
-    row.note = value.toString();
+    row.note = value.toString().toStdString();
     Q_EMIT dataChanged(index, index);
-    Q_EMIT noteEdited(path, row.note);
+    Q_EMIT noteEdited(path, value.toString());
     return true;
 }
 

@@ -31,26 +31,19 @@ QString unitBehind(std::string_view metric);
 /// For narrow places: "seq. acc.", "ppl".
 QString metricShort(std::string_view key);
 
-/// RunInfo::metric on validation of the weights that the run keeps; NaN if there is none.
-inline double keptOf(const RunInfo& info) {
-    return info.kept.value(info.metric);
-}
 /// "validation accuracy 93.0% (weights of step 400); best seen 97.2% (step 480, not kept)"; empty
 /// before the first evaluation.
 QString keptText(const RunInfo& info);
 /// "step 256, the best (stopped early at 576) · validation 95.9 % · seed 0": of the weights that
 /// are shown, or without a step of those that the run keeps.
 QString weightsText(const RunInfo& info, std::optional<qint64> shown);
-/// The first tested split, which represents the result of the run; nullptr before the test.
-const SplitResult* shownResult(const RunInfo& info);
-/// The key of the value shown: the run's metric, otherwise accuracy; empty if it has neither.
-std::string resultMetric(const RunInfo& info);
 /// One line per split: "pentos: accuracy 93.0%, loss 0.213 (10,000 examples)".
 QString resultLines(const RunInfo& info);
 
 class RunsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
+    /// Behind the first, in the order of core::runColumns().
     enum Column {
         Overlay,
         Run,

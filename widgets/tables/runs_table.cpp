@@ -14,7 +14,8 @@
 #include <cmath>
 #include <utility>
 
-#include "widgets/export/export.h"
+#include "answers/answer_text.h"
+#include "answers/runs_answer.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -217,56 +218,28 @@ int RunsTable::shownRows() const {
     return m_proxy->rowCount();
 }
 
-QString RunsTable::csv() const {
-    QStringList lines;
+std::vector<const TableRow*> RunsTable::shownRuns() const {
+    std::vector<const TableRow*> runs;
+    for (int row = 0; row < m_proxy->rowCount(); ++row)
+        runs.push_back(&m_model->rows()[static_cast<std::size_t>(
+            m_proxy->mapToSource(m_proxy->index(row, 0)).row())]);
+    return runs;
+}
+
+std::vector<std::string> RunsTable::shownColumns() const {
+    std::vector<std::string> columns;
     const QHeaderView* header = m_view->horizontalHeader();
-    // Every value of every test split that some run has, in the order of appearance.
-    std::vector<std::pair<std::string, std::string>> tests;
-    for (const TableRow& row : m_model->rows())
-        for (const SplitResult& result : row.info.results)
-            for (const auto& [key, value] : result.values)
-                if (std::pair test(result.split, key);
-                    std::find(tests.begin(), tests.end(), test) == tests.end())
-                    tests.push_back(std::move(test));
-    const auto tested = [&](const RunInfo& info, const auto& test) {
-        for (const SplitResult& result : info.results)
-            if (result.split == test.first) return result.value(test.second);
-        return std::numeric_limits<double>::quiet_NaN();
-    };
-    const bool mixed = m_model->mixed(RunsModel::Kept);
-    for (int row = -1; row < m_proxy->rowCount(); ++row) {
-        QStringList cells;
-        const int from = row < 0 ? -1 : m_proxy->mapToSource(m_proxy->index(row, 0)).row();
-        for (int visual = 0; visual < RunsModel::Columns; ++visual) {
-            const int c = header->logicalIndex(visual);
-            if (c == RunsModel::Overlay || m_view->isColumnHidden(c)) continue;
-            const RunInfo* info =
-                from < 0 ? nullptr : &m_model->rows()[static_cast<std::size_t>(from)].info;
-            if (c == RunsModel::Test) {
-                for (const auto& test : tests) {
-                    const bool fraction = metricInfo(test.second).isFraction();
-                    const double value = info ? tested(*info, test) : 0.0;
-                    cells +=
-                        csvField(!info ? QStringLiteral("Test %1 %2%3")
-                                             .arg(QString::fromStdString(test.first),
-                                                  metricName(test.second),
-                                                  fraction ? QStringLiteral(" %") : QString())
-                                 : std::isnan(value)
-                                     ? QString()
-                                     : QString::number(value * (fraction ? 100.0 : 1.0), 'g', 6));
-                }
-                continue;
-            }
-            if (c == RunsModel::Kept && mixed)
-                cells += info ? metricName(info->metric) : QStringLiteral("Metric");
-            QString cell =
-                row < 0 ? m_model->columnName(c) : m_proxy->index(row, c).data().toString();
-            if (row >= 0 && cell == QString(QChar(0x2014))) cell.clear();
-            cells += csvField(cell.replace(QChar(0x2212), QLatin1Char('-')));
-        }
-        lines += cells.join(u',');
-    }
-    return lines.join(u'\n') + u'\n';
+    for (int visual = 0; visual < RunsModel::Columns; ++visual)
+        if (const int c = header->logicalIndex(visual);
+            c != RunsModel::Overlay && !m_view->isColumnHidden(c))
+            columns.push_back(core::runColumns().at(static_cast<std::size_t>(c - RunsModel::Run)));
+    return columns;
+}
+
+QString RunsTable::csv() const {
+    std::vector<ComparedRun> runs;
+    for (const TableRow* row : shownRuns()) runs.push_back(*row);
+    return QString::fromStdString(core::csvOf(core::runsTable(runs, shownColumns())));
 }
 
 bool RunsTable::eventFilter(QObject* watched, QEvent* event) {

@@ -4,10 +4,9 @@
 
 #include <QStringList>
 #include <QWidget>
-#include <limits>
 #include <vector>
 
-#include "types/run_info.h"
+#include "types/compared_run.h"
 
 class QLineEdit;
 class QMenu;
@@ -19,14 +18,8 @@ class PanelHead;
 class RunsFilter;
 class RunsModel;
 
-struct TableRow {
-    RunInfo info;
+struct TableRow : ComparedRun {
     int colorIndex = 0;
-    double published = std::numeric_limits<double>::quiet_NaN();  ///< accuracy 0..1; NaN: none
-    QString note;
-    /// The value compared with the published one; NaN: the accuracy on validation.
-    double ours = std::numeric_limits<double>::quiet_NaN();
-    QString publishedTip;  ///< tooltip: split, metric and other published values
 };
 
 /// Sortable by a click on a header, filtered by words and by comparisons such as "kept > 85". Names
@@ -43,9 +36,12 @@ public:
     QStringList selected() const;
     void setFilter(const QString& text);
     void setColumnShown(int column, bool shown);
-    /// The visible rows and columns in their order; of the test results every split and value.
+    /// The visible rows and columns in their order, as runsTable() (answers/runs_answer.h).
     QString csv() const;
     int shownRows() const;
+    /// The visible rows in their order, until rows are set or the table is touched.
+    std::vector<const TableRow*> shownRuns() const;
+    std::vector<std::string> shownColumns() const;  ///< of runColumns(), in their order
     QTableView* view() const { return m_view; }
     QLineEdit* filterField() const { return m_filter; }
     QMenu* menu() const {

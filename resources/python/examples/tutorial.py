@@ -42,6 +42,10 @@ for sentence in scan["findings"]:
     print(sentence)
 parts = scan.table("parts")                       # {column: array}; scan.frame("parts") with pandas
 print(list(parts))
+table = relascope.command("compare", "runs/quick", "runs/mine").table("runs")
+print(table["run"], table["validation"])
+options = relascope.command("compare", "runs/quick", "runs/mine", differences=True)
+print(options["differing"], "of", options["fields"], "options differ")
 
 # 5. Maps and edits
 capture = relascope.maps("runs/quick", sample=3)

@@ -4,7 +4,7 @@
     run = relascope.Run("runs/mine", model={"name": "my ViT"})       # write: run.log(), run.capture(), run.weights()
     relascope.watch(model, run, every=100, inputs=probe)             # maps of a model of PyTorch along its training
     relascope.record("similarity", r, kind="relation")               # a map of one's own, inside a forward
-    relascope.analyse("runs/mine", "scan", seconds=20)               # the engine: analyse, maps, edit, generate
+    relascope.analyse("runs/mine", "scan", seconds=20)               # the engine: analyse, command, maps, edit, generate
     relascope.read("runs/mine").metrics("validation")                # what is in a run folder
     relascope.map(weights), relascope.show("runs/mine")              # a picture in a notebook, the window
 
@@ -16,7 +16,7 @@ from typing import Union as _Union
 
 from . import reading
 from .capture import Inputs, Layer
-from .engine import Engine, EngineError, analyse, edit, generate, maps, show
+from .engine import Engine, EngineError, analyse, command, edit, generate, maps, show
 from .picture import MapPicture, map
 from .reading import RunError
 from .run import Run
@@ -29,5 +29,5 @@ def read(path: "_Union[str, _os.PathLike[str]]") -> reading.Run:
     return reading.Run(path)
 
 
-__all__ = ["Engine", "EngineError", "Inputs", "Layer", "MapPicture", "Run", "RunError", "Watch", "__version__", "analyse", "edit",
-           "generate", "map", "maps", "read", "record", "show", "watch"]
+__all__ = ["Engine", "EngineError", "Inputs", "Layer", "MapPicture", "Run", "RunError", "Watch", "__version__", "analyse", "command",
+           "edit", "generate", "map", "maps", "read", "record", "show", "watch"]

@@ -321,6 +321,17 @@ def analyse(path: Path, what: str, /, *more: Any, engine: Optional[Engine] = Non
     return (engine or _shared).command(*words, progress=progress)
 
 
+def command(name: str, /, *places: Path, engine: Optional[Engine] = None, progress: Optional[Progress] = None,
+            **options: Any) -> Union[Answer, list]:
+    """A command of relascope-cli that takes --json: command("compare", "runs/a", "runs/b", differences=True),
+    command("info", "model.safetensors", tensor="head.weight"). places: its runs, checkpoints, folders and other words
+    without a name; options: as those of analyse(). Returns its JSON, an Answer where that is an object. Raises
+    EngineError with the sentence of the command; Ctrl-C cancels it."""
+    answer = (engine or _shared).command(name, *places, *_words(options), progress=progress)
+    listed = answer.get("answer")
+    return listed if list(answer) == ["answer"] and isinstance(listed, list) else answer
+
+
 def maps(path: Path, /, *, edit: Union[str, Sequence[str], None] = None, engine: Optional[Engine] = None, **options: Any) -> Capture:
     """All maps of one input, exact float32, as relascope.read(...).capture(...) gives them: find(kind, layer, index).
 
