@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// data: writes generated data, minimal pairs and rules.
+// data: shows data (data_views.h), and writes generated data, minimal pairs and rules.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
+#include "app/cli/data_views.h"
 #include "app/cli/drawing.h"
 #include "app/cli/run_text.h"
 #include "data/minimal_pairs.h"
@@ -21,18 +23,10 @@
 namespace relascope::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::int64_t kSearchedForAnswers = 200;  // number of examples
 constexpr std::int64_t kUsualExamples = 1000;
-
-struct DataArguments {
-    std::string preset, out;
-    std::vector<std::string> settings;
-    std::int64_t count = 0, seed = 0;
-    std::string family;
-    std::string tokenizer, ruleTokens = "auto";
-    std::int64_t examples = 10;
-    bool paper = false;
-};
 
 // Draws, for every task of this kind of data, one example for each of two answers.
 void drawTasks(const RunOptions& options, const std::string& out, bool paper) {
@@ -58,20 +52,16 @@ void drawTasks(const RunOptions& options, const std::string& out, bool paper) {
     draw(out, figure, paper);
 }
 
-void applySettings(RunOptions& options, const std::vector<std::string>& settings) {
-    for (const auto& setting : settings) {
-        const auto equals = setting.find('=');
-        if (equals == std::string::npos)
-            throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
-        core::setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
-    }
-}
-
 constexpr const char* kRulesInContext = "rules-in-context";
 constexpr std::int64_t kUsualRulePairs = 100;  // of each rule
 
+/// The seed of generated data.
+std::int64_t seedOf(const DataArguments& arguments) {
+    return std::max<std::int64_t>(0, arguments.seed);
+}
+
 /// Writes prompts of the rules ABA and ABB as minimal pairs, or the right ones as a text.
-int makeRules(const DataArguments& arguments) {
+void makeRules(const DataArguments& arguments) {
     const bool text = arguments.out.ends_with(".txt");
     if (!text && !arguments.out.ends_with(".jsonl"))
         throw OptionError("--out", "'" + arguments.out +
@@ -87,7 +77,7 @@ int makeRules(const DataArguments& arguments) {
             ? core::characterTokenizer("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\n")
             : core::openTokenizer(arguments.tokenizer);
     const core::RulePromptOptions options{arguments.examples, arguments.ruleTokens, "auto", "auto",
-                                          static_cast<std::uint64_t>(arguments.seed)};
+                                          static_cast<std::uint64_t>(seedOf(arguments))};
     const core::RulePrompts prompts(tokenizer, -1, options, 0);
     const auto pairs =
         core::rulePairs(prompts, arguments.count > 0 ? arguments.count : kUsualRulePairs, text);
@@ -99,18 +89,17 @@ int makeRules(const DataArguments& arguments) {
     core::writeTextFile(arguments.out, lines);
     std::cerr << "wrote " << pairs.size() << (text ? " prompts of " : " pairs of ")
               << prompts.examples() << " examples to " << plainName(arguments.out) << "\n";
-    return 0;
 }
 
 /// Writes minimal pairs as JSON lines.
-int makePairs(const DataArguments& arguments) {
+void makePairs(const DataArguments& arguments) {
     if (!arguments.out.ends_with(".jsonl"))
         throw OptionError("--out", "'" + arguments.out +
                                        "' must end in .jsonl, the format that minimal pairs are "
                                        "written in");
     RunOptions options;
     options.data = core::pairData();
-    options.data.seed = arguments.seed;
+    options.data.seed = seedOf(arguments);
     if (arguments.count > 0) options.data.train_size = arguments.count;
     applySettings(options, arguments.settings);
     const auto data = core::asPairs(datasets::openData(options.data).validation);
@@ -119,29 +108,27 @@ int makePairs(const DataArguments& arguments) {
         lines += core::pairLine(data->pair(i), i) + "\n";
     core::writeTextFile(arguments.out, lines);
     std::cerr << "wrote " << data->size() << " pairs to " << plainName(arguments.out) << "\n";
-    return 0;
 }
 
-int makeData(const DataArguments& arguments, const Call&) {
-    if (arguments.preset == core::pairData().kind) return makePairs(arguments);
-    if (arguments.preset == kRulesInContext) return makeRules(arguments);
+/// Writes generated examples of an experiment, or draws an example of each of its tasks.
+void makeExamples(const DataArguments& arguments) {
     if (!isPicture(arguments.out) && !arguments.out.ends_with(".npz"))
         throw OptionError("--out",
                           "'" + arguments.out +
                               "' must end in .npz, the format that data are written in, or in "
                               ".png, .svg or .pdf for an example of each task");
     requireDrawing(arguments.out);
-    RunOptions options = core::presetOptions(arguments.preset);
+    RunOptions options = core::presetOptions(arguments.place);
     applySettings(options, arguments.settings);
     if (!arguments.family.empty()) core::setOption(options, "data.family", arguments.family);
-    options.data.seed = arguments.seed;
+    options.data.seed = seedOf(arguments);
     options.data.train_size = arguments.count > 0 ? arguments.count : kUsualExamples;
     options.data.path.clear();
     options.check();
     if (isPicture(arguments.out)) {
         drawTasks(options, arguments.out, arguments.paper);
         std::cerr << "wrote " << plainName(arguments.out) << "\n";
-        return 0;
+        return;
     }
     const auto stop = stopOnSignals();
     const auto splits = datasets::openData(options.data);
@@ -151,19 +138,41 @@ int makeData(const DataArguments& arguments, const Call&) {
         return !stop.stop_requested();
     });
     line.say("wrote " + std::to_string(options.data.train_size) + " examples to " + arguments.out);
+}
+
+int runData(const DataArguments& a, const Call&) {
+    const bool ofSplit = a.shows() || !a.split.empty() || !a.label.empty() || !a.form.empty() ||
+                         !a.data.empty() || a.epoch >= 0 || a.first > 0 || a.columns > 0;
+    const bool pairs = a.place == core::pairData().kind, rules = a.place == kRulesInContext;
+    if (ofSplit || (!pairs && !rules && !core::findPreset(a.place))) {
+        showData(a);
+        if (a.shows()) return 0;
+    } else {
+        if (a.out.empty())
+            throw OptionError("--out",
+                              "is missing: a file; or give --statistics, --sample or --grid");
+        if (pairs)
+            makePairs(a);
+        else if (rules)
+            makeRules(a);
+        else
+            makeExamples(a);
+    }
+    if (a.json) std::cout << Json({{"file", a.out}}).dump(2) << "\n";
     return 0;
 }
 
 void dataOptions(CLI::App& command, DataArguments& a) {
     command
-        .add_option("preset", a.preset,
-                    "experiment that defines the data, minimal-pairs, or rules-in-context")
+        .add_option("place", a.place,
+                    "experiment or kind of data, a run folder, a file or folder to import; or "
+                    "minimal-pairs, or rules-in-context")
         ->required();
     command
-        .add_option(
-            "--count", a.count,
-            "examples (1,000); of minimal pairs those of each phenomenon (60), of rules in context "
-            "those of each rule (100)")
+        .add_option("--count", a.count,
+                    "examples (1,000, of a split all); of minimal pairs those of each phenomenon "
+                    "(60), of rules in context "
+                    "those of each rule (100)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
     command.add_option("--seed", a.seed, "random seed")->check(CLI::NonNegativeNumber);
     command.add_option("--family", a.family, "pentos, hexos or stripes");
@@ -178,19 +187,18 @@ void dataOptions(CLI::App& command, DataArguments& a) {
         .add_option("--rule-tokens", a.ruleTokens,
                     "of rules in context: words, letters or any (auto)")
         ->check(CLI::IsMember({"auto", "words", "letters", "any"}));
-    command
-        .add_option("--out", a.out,
-                    ".npz, of minimal pairs and rules .jsonl, of rules .txt; or .png, .svg, .pdf: "
-                    "an example of both answers of "
-                    "every task")
-        ->required();
+    dataViewOptions(command, a);
+    command.add_option("--out", a.out,
+                       ".npz, of minimal pairs and rules .jsonl, of rules .txt; .png, .svg, .pdf "
+                       "(without --statistics, --sample and --grid: an example of both answers of "
+                       "every task); .csv of statistics and of an example");
 }
 
 }  // namespace
 
 Command dataCommand() {
-    return commandOf("data", "writes generated data as .npz, or minimal pairs as JSON lines",
-                     dataOptions, makeData);
+    return commandOf("data", "shows data, or writes them as .npz or minimal pairs as JSON lines",
+                     dataOptions, runData);
 }
 
 }  // namespace relascope::cli
