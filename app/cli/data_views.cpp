@@ -98,7 +98,6 @@ NamedData namedBy(const DataArguments& a) {
                                   a.place);
         options.data.path = a.data;
     }
-    options.data.check();
     named.data.options = options.data;
     if (named.generated) named.name = core::titleOfTask(options.data.kind, options.data.task);
     if (a.epoch >= 0) named.data.epoch = a.epoch;

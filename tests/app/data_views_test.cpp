@@ -66,10 +66,14 @@ protected:
     ViewMenu* grid() { return menuOf(page->grid()); }
     ViewMenu* sample() { return menuOf(child<SampleView>(page)); }
     ViewMenu* statistics() { return menuOf(page->statistics()); }
-    /// Waits until all three views show something.
+    /// Waits until all three views show the split.
     bool shown() {
         return wait([this] {
-            return statistics()->describe() && sample()->describe() && grid()->describe();
+            const FieldValue split = page->source()->split().toStdString();
+            for (auto* menu : {statistics(), sample(), grid()})
+                if (const auto view = menu->describe(); !view || *view->option("split") != split)
+                    return false;
+            return true;
         });
     }
     QString place(const QString& name) const { return folder.filePath(name); }
@@ -144,7 +148,7 @@ TEST_F(DataViews, OfGeneratedData) {
                       page->grid()->cellRect(page->grid()->firstShown() + 2).center());
     ASSERT_TRUE(shown());
     expectAllSame("label", " --split hexos ");
-    EXPECT_TRUE(copied(grid()).contains(" --label yes --grid --first "));
+    EXPECT_TRUE(copied(grid()).contains(" --label between --grid --first "));
     // Options that are not the usual ones.
     DataOptions options = usualData("relational-games", "match_pattern");
     options.seed = 7, options.train_size = 60, options.streaming = true;
@@ -169,7 +173,7 @@ TEST_F(DataViews, OfOtherKindsOfData) {
     expectAllSame("pairs", " minimal-pairs ");
     openGenerated(usualData("math", "algebra__linear_1d"));
     expectAllSame("math", " math ");
-    openGenerated(usualData("set", "set"));
+    openGenerated(namedData("set", ""));
     expectAllSame("set", " set ");
 }
 

@@ -77,7 +77,7 @@ TEST_F(DataCli, StatisticsOfExperimentsKindsRunsAndFiles) {
     EXPECT_NE(plain.out.find("40 of 40 counted"), std::string::npos) << plain.out;
     EXPECT_NE(plain.out.find("#"), std::string::npos) << plain.out;
     const auto csv = written(at("own.npz") + " --statistics", "statistics.csv");
-    EXPECT_TRUE(csv.starts_with("class,count\nno,")) << csv;
+    EXPECT_TRUE(csv.starts_with("class,count\n0,20\n1,20\n")) << csv;
     EXPECT_NE(csv.find("\nOrigin,own.npz\n"), std::string::npos) << csv;
     EXPECT_NE(written(at("own.npz") + " --statistics", "statistics.svg").find("data "),
               std::string::npos);
@@ -87,7 +87,7 @@ TEST_F(DataCli, OneExample) {
     const auto image = said(at("own.npz") + " --sample 7");
     EXPECT_EQ(image["index"], 7);
     EXPECT_EQ(image["image"]["pixels"].size(), 36U * 36 * 3);
-    EXPECT_TRUE(image["label"] == "yes" || image["label"] == "no");
+    EXPECT_TRUE(image["label"] == "0" || image["label"] == "1");
     const auto csv = written(at("own.npz") + " --sample 7", "sample.csv");
     EXPECT_TRUE(csv.starts_with("row,column,channel,value\n0,0,0,"));
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 36 * 36 * 3);
@@ -111,11 +111,14 @@ TEST_F(DataCli, OneExample) {
 }
 
 TEST_F(DataCli, AGridOfExamples) {
-    const auto all = said(at("own.npz") + " --label yes --grid --first 2 --count 3");
+    const auto all = said(at("own.npz") + " --label 1 --grid --first 2 --count 3");
     ASSERT_EQ(all["examples"].size(), 3U);
-    EXPECT_EQ(all["label"], "yes");
+    EXPECT_EQ(all["label"], "1");
     EXPECT_LT(all["shown"], 40);
-    for (const auto& example : all["examples"]) EXPECT_EQ(example["label"], "yes");
+    for (const auto& example : all["examples"]) EXPECT_EQ(example["label"], "1");
+    const auto between = said("relational-games-between --label 'not between' --grid --count 4");
+    ASSERT_EQ(between["examples"].size(), 4U);
+    for (const auto& example : between["examples"]) EXPECT_EQ(example["label"], "not between");
     EXPECT_EQ(said(at("own.npz") + " --grid --first 38")["examples"].size(), 2U);
     const auto lines = runCli("data " + at("run") + " --split pentos --grid --count 5").out;
     EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 5) << lines;
@@ -133,11 +136,11 @@ TEST_F(DataCli, AGridOfExamples) {
 TEST_F(DataCli, SavesTheExamplesOfASplit) {
     EXPECT_EQ(runCli("data " + at("run") + " --split validation --out " + at("part.npz")).code, 0);
     EXPECT_EQ(said(at("part.npz") + " --statistics")["size"], 48);
-    const auto o = runCli("data " + at("own.npz") + " --label no --count 5 --out " + at("no.npz"));
+    const auto o = runCli("data " + at("own.npz") + " --label 0 --count 5 --out " + at("no.npz"));
     EXPECT_EQ(o.code, 0) << o.err;
     const auto few = said(at("no.npz") + " --grid");
     ASSERT_EQ(few["examples"].size(), 5U);
-    for (const auto& example : few["examples"]) EXPECT_EQ(example["label"], "no");
+    for (const auto& example : few["examples"]) EXPECT_EQ(example["label"], "0");
     EXPECT_EQ(said("quick --count 3 --out " + at("three.npz"))["file"], at("three.npz"));
 }
 

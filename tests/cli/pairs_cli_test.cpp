@@ -16,7 +16,7 @@ namespace {
 
 using testing_support::TemporaryFolder;
 
-const std::string kFixtures = RELASCOPE_FIXTURES;
+const std::string kPairFixtures = RELASCOPE_FIXTURES;
 
 class PairsCli : public ::testing::Test {
 protected:
@@ -25,8 +25,8 @@ protected:
         std::filesystem::create_directories(s_home->path());
     }
     static void TearDownTestSuite() { delete s_home; }
-    static std::string model() { return kFixtures + "/golden/public/gpt2_tied"; }
-    static std::string pairs() { return kFixtures + "/pairs/pairs.jsonl"; }
+    static std::string model() { return kPairFixtures + "/golden/public/gpt2_tied"; }
+    static std::string pairs() { return kPairFixtures + "/pairs/pairs.jsonl"; }
     static TemporaryFolder* s_home;
 };
 TemporaryFolder* PairsCli::s_home = nullptr;
@@ -145,10 +145,10 @@ TEST_F(PairsCli, WhatCannotBeReadIsNamed) {
     EXPECT_NE(error("eval " + model() + " --fields good,bad --pairs " + pairs())
                   .find("line 1 has no 'good'"),
               std::string::npos);
-    EXPECT_NE(error("eval " + kFixtures + "/golden/vit_relational_games --pairs " + pairs())
+    EXPECT_NE(error("eval " + kPairFixtures + "/golden/vit_relational_games --pairs " + pairs())
                   .find("language models"),
               std::string::npos);
-    EXPECT_NE(error("eval " + kFixtures + "/golden/public/gpt2_hub_names --pairs " + pairs())
+    EXPECT_NE(error("eval " + kPairFixtures + "/golden/public/gpt2_hub_names --pairs " + pairs())
                   .find("tokenizer"),
               std::string::npos);
 }

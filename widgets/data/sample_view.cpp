@@ -315,10 +315,15 @@ std::unique_ptr<QWidget> SampleView::figureOf(const ShownSample& shown,
     auto view = std::make_unique<SampleView>();
     view->setPalette(Theme::current().palette());
     view->setSample(shown, classNames);
-    view->resize(kSampleWidth, kSampleWidth);
-    // A widget that is not shown is laid out when it is drawn.
-    (void)view->grab(QRect(0, 0, 1, 1));
-    view->resize(kSampleWidth, view->wantedHeight());
+    // A widget that is not shown is told its size when it is drawn; then it fits its parts.
+    const auto layOut = [&view](int height) {
+        view->resize(kSampleWidth, height);
+        (void)view->grab(QRect(0, 0, 1, 1));
+        view->layout()->activate();
+        (void)view->grab(QRect(0, 0, 1, 1));
+    };
+    layOut(kSampleWidth);
+    layOut(view->wantedHeight());
     return view;
 }
 
