@@ -12,6 +12,7 @@
 #include "run/run_list.h"
 #include "types/error.h"
 #include "views/curve_look.h"
+#include "views/look.h"
 #include "views/view_options.h"
 #include "views/view_words.h"
 #include "widgets/curves/curve_panel.h"
@@ -21,31 +22,16 @@
 namespace relascope::app {
 namespace {
 
-/// The place of a word among the choices of a field.
-int choiceOf(const char* field, const std::string& word) {
-    for (const auto& one : core::curveLookFields())
-        if (one.spec.name == field)
-            return static_cast<int>(
-                std::find(one.spec.choices.begin(), one.spec.choices.end(), word) -
-                one.spec.choices.begin());
-    return 0;
-}
-std::string choiceAt(const char* field, int place) {
-    for (const auto& one : core::curveLookFields())
-        if (one.spec.name == field) return one.spec.choices.at(static_cast<std::size_t>(place));
-    return {};
-}
-
 CurveLook lookOf(const widgets::CurvePanel& panel) {
     const auto& options = panel.options();
     CurveLook look;
     look.title = panel.controls()->title().toStdString();
-    look.axis = choiceAt("axis", static_cast<int>(options.axis));
+    look.axis = core::choiceName(core::curveLookFields(), "axis", options.axis);
     look.log_x = options.logX, look.log_y = options.logY;
     look.smooth = options.smooth, look.smoothing = options.beta;
     look.no_training = !options.showTraining, look.no_published = !options.showPublished;
     look.power_law = options.powerLaw;
-    look.band = choiceAt("band", static_cast<int>(options.band));
+    look.band = core::choiceName(core::curveLookFields(), "band", options.band);
     look.outliers = !options.withoutOutliers, look.recent = options.recentOnly;
     if (options.second) look.second = metricInfo(*options.second).key;
     return look;
@@ -80,27 +66,19 @@ std::optional<View> describeCurves(const widgets::CurvePanel& panel, const RunsC
     // Of several runs the Workbench shows no published numbers.
     look.no_published |= !panel.hasPublished() && !publishedOf(runs, paths).empty();
     look.highlight = highlighted.isEmpty() ? 0 : paths.indexOf(highlighted) + 1;
-    for (const auto& field : core::curveLookFields())
-        if (field.get(look) != field.get(CurveLook()))
-            core::addOption(view, field.spec.name, field.get(look));
+    core::addLook(view, core::curveLookFields(), look);
     return view;
-}
-
-CurveLook curveLookOf(const View& view) {
-    CurveLook look;
-    for (const auto& field : core::curveLookFields())
-        if (const auto* value = view.option(field.spec.name)) field.set(look, *value);
-    return look;
 }
 
 void showLook(widgets::CurvePanel& panel, const CurveLook& look) {
     widgets::CurveOptions options;
-    options.axis = static_cast<widgets::CurveAxis>(choiceOf("axis", look.axis));
+    options.axis = core::choiceOf<widgets::CurveAxis>(core::curveLookFields(), "axis", look.axis);
     options.logX = look.log_x, options.logY = look.log_y;
     options.smooth = look.smooth, options.beta = look.smoothing;
     options.showTraining = !look.no_training, options.showPublished = !look.no_published;
     options.powerLaw = look.power_law;
-    options.band = static_cast<widgets::CurveBandKind>(choiceOf("band", look.band));
+    options.band =
+        core::choiceOf<widgets::CurveBandKind>(core::curveLookFields(), "band", look.band);
     options.withoutOutliers = !look.outliers, options.recentOnly = look.recent;
     if (!look.second.empty()) options.second = metricInfo(look.second).id;
     panel.setTitle(QString::fromStdString(look.title));

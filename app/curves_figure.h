@@ -30,8 +30,6 @@ std::optional<View> describeCurves(const widgets::CurvePanel& panel, const RunsC
                                    const QStringList& paths, const QString& highlighted);
 /// Gives a panel the look of a view.
 void showLook(widgets::CurvePanel& panel, const CurveLook& look);
-/// The look that a view of curves says.
-CurveLook curveLookOf(const View& view);
 
 /// Reads the runs and draws their curves, or writes their table. Needs a QApplication. False with
 /// the reason in `error`.

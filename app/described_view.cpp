@@ -154,6 +154,30 @@ std::optional<View> describeCheckpoint(Controllers& c) {
     return view;
 }
 
+std::optional<View> describeText(const TextGenerator& generator) {
+    const auto& asked = generator.asked();
+    if (!asked) return std::nullopt;
+    auto view =
+        describeWeights("generate", asked->weights.path, asked->weights.checkpoint, asked->edits);
+    if (!view) return view;
+    view->printed = true;
+    const auto& given = asked->options;
+    const GenerateOptions usual;
+    const auto add = [&](const char* name, auto value, auto unless) {
+        if (value != unless) view->options.push_back({name, value});
+    };
+    view->options.push_back({"prompt", asked->prompt});
+    add("tokenizer", asked->weights.tokenizer, std::string());
+    add("tokens", given.tokens, usual.tokens);
+    add("temperature", given.temperature, usual.temperature);
+    add("top_k", given.top_k, usual.top_k);
+    add("top_p", given.top_p, usual.top_p);
+    add("seed", given.seed, usual.seed);
+    add("stop", given.stop, usual.stop);
+    add("bf16", asked->weights.bfloat16, false);
+    return view;
+}
+
 std::optional<View> describeAnalysis(const core::Analysis& analysis, const AnalysisRequest& request,
                                      const AnalysedSubject& subject) {
     using core::AnalysisInput;

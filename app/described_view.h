@@ -13,6 +13,7 @@
 namespace relascope::app {
 
 class Controllers;
+class TextGenerator;
 
 /// The words of the enabled edits; nullopt where one cannot be said in words: values that are
 /// lists, or an input that is patched in.
@@ -27,6 +28,9 @@ std::optional<std::vector<ViewOption>> shownInput(Controllers& c);
 /// weights that are on no disk yet, or on another machine, or what cannot be said in words.
 std::optional<View> describeRun(Controllers& c);
 std::optional<View> describeCheckpoint(Controllers& c);
+
+/// The text that was generated last.
+std::optional<View> describeText(const TextGenerator& generator);
 
 /// An analysis that is asked, without its answer.
 std::optional<View> describeAnalysis(const core::Analysis& analysis, const AnalysisRequest& request,

@@ -141,7 +141,7 @@ bool drawOne(const wire::StatisticsFigure& figure, const QString& out, QString* 
 bool drawOne(const wire::StudyFigure& figure, const QString& out, QString* error) {
     const widgets::StudyMetric metric = studyMetric({figure.metric, {}});
     return widgets::renderStudy(
-        widgets::StudyLayout(figure.study), metric, figure.points, figure.published,
+        widgets::StudyLayout(figure.study), metric, figure.points, figure.published, figure.look,
         QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(), out, error);
 }
 

@@ -19,11 +19,15 @@
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/study_page.h"
+#include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
 #include "files/atomic_file.h"
 #include "files/sha256.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
+#include "views/curve_look.h"
+#include "views/look.h"
 #include "views/view_file.h"
 #include "views/view_options.h"
 #include "views/view_words.h"
@@ -269,6 +273,7 @@ void ViewFiles::openStudy() {
                *split = optionOf<std::string>(view, "split");
     m_window.opener().openStudy(placeOfView(view));
     if (metric) study.setMeasure({*metric, split ? *split : std::string()});
+    m_window.studyPage()->curves()->setLook(core::lookOf(view, core::studyLookFields()));
     done();
 }
 
@@ -281,7 +286,7 @@ void ViewFiles::openCurves() {
         [this] {
             if (!m_wanted || m_wanted->view.command != core::kCurvesView) return;
             const auto& view = m_wanted->view;
-            const auto look = curveLookOf(view);
+            const auto look = core::lookOf(view, core::curveLookFields());
             auto& c = m_window.controllers();
             const auto at = look.highlight - 1;
             if (at >= 0 && at < c.selection.runs().size())

@@ -11,6 +11,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/job_door.h"
+#include "app/cli/look_options.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
@@ -24,6 +25,7 @@
 #include "types/suggest.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
+#include "views/curve_look.h"
 
 namespace relascope::cli {
 namespace {
@@ -34,7 +36,9 @@ struct StudyArguments {
     std::vector<std::int64_t> sizes;
     std::string seeds = "3";
     int threads = 0, jobs = 1, slurm = 0, slurmNodes = 1, slurmGpus = 0;
-    bool sameData = false, retry = false, show = false, quiet = false, json = false, paper = false;
+    StudyLook look;
+    bool sameData = false, retry = false, show = false, quiet = false, json = false, runs = false,
+         paper = false;
 };
 
 using Json = nlohmann::ordered_json;
@@ -159,6 +163,22 @@ void printTable(const StudyInfo& study, const core::StudyMeasure& measure) {
                   plainName(cell.message).c_str());
 }
 
+/// A line for each run, in place of the means.
+void printRuns(const StudyInfo& study, const core::StudyMeasure& measure) {
+    print("%s: %s on %s\n", study.plan.preset.c_str(), measure.metric.c_str(),
+          core::splitTitle(study, measure).c_str());
+    std::size_t width = 10;
+    for (const auto& cell : study.cells) width = std::max(width, cell.name.size());
+    print("%-*s %-12s %10s\n", static_cast<int>(width), "run", "state", "value");
+    for (const auto& cell : study.cells) {
+        const double value = core::studyValue(cell, measure);
+        char text[32] = "";
+        if (!std::isnan(value)) std::snprintf(text, sizeof text, "%.4f", value);
+        print("%-*s %-12s %10s\n", static_cast<int>(width), plainName(cell.name).c_str(),
+              cellStateName(cell.state), text);
+    }
+}
+
 Json studyJson(const StudyInfo& study, const core::StudyMeasure& measure) {
     Json cells = Json::array(), points = Json::array();
     for (const auto& cell : study.cells)
@@ -168,6 +188,7 @@ Json studyJson(const StudyInfo& study, const core::StudyMeasure& measure) {
                          {"values", cell.values},
                          {"seed", cell.seed},
                          {"state", cellStateName(cell.state)},
+                         {"value", finiteJson(core::studyValue(cell, measure))},
                          {"run", cell.info.path},
                          {"message", cell.message}});
     for (const auto& p : core::studyPoints(study, measure))
@@ -240,7 +261,20 @@ StudyInfo drawnOf(const StudyArguments& a, StudyInfo study) {
     return study;
 }
 
-int study(const StudyArguments& a, const Call&) {
+/// The study of a call: `study FOLDER` is `study --out FOLDER`.
+StudyArguments placed(StudyArguments a) {
+    if (!a.out.empty()) return a;
+    if (a.preset.empty())
+        throw OptionError("preset", "give the folder of a study, or an experiment and --out");
+    if (!core::isStudyFolder(a.preset))
+        throw OptionError("--out", "is missing: the folder of the new study; '" + a.preset +
+                                       "' is no folder of a study that could be resumed");
+    a.out = std::exchange(a.preset, {});
+    return a;
+}
+
+int study(const StudyArguments& given, const Call&) {
+    const auto a = placed(given);
     beginComputing(a.threads);
     const auto stop = stopOnSignals();
     if (!a.preset.empty()) {
@@ -284,14 +318,19 @@ int study(const StudyArguments& a, const Call&) {
     if (!a.latex.empty()) core::writeTextFile(a.latex, core::studyLatex(study, measure));
     if (a.json)
         std::cout << studyJson(study, measure).dump(2) << "\n";
+    else if (!a.quiet && a.runs)
+        printRuns(study, measure);
     else if (!a.quiet)
         printTable(study, measure);
     if (!a.figure.empty()) {
         const auto drawn = drawnOf(a, study);
+        auto beside = core::publishedCurves(drawn.plan, measure);
+        for (auto& point : core::referenceCurves(drawn.plan, measure))
+            beside.push_back(std::move(point));
         draw(a.figure,
              wire::StudyFigure{drawn, drawn.plan.preset + ", " + core::splitTitle(drawn, measure),
-                               measure.metric, core::studyPoints(drawn, measure),
-                               core::publishedCurves(drawn.plan, measure)},
+                               measure.metric, core::studyPoints(drawn, measure), std::move(beside),
+                               a.look},
              a.paper);
         std::cerr << "wrote " << plainName(a.figure) << "\n";
     }
@@ -300,7 +339,8 @@ int study(const StudyArguments& a, const Call&) {
 }
 
 void studyOptions(CLI::App& command, StudyArguments& a) {
-    command.add_option("preset", a.preset, "experiment; without one, resume the study in --out");
+    command.add_option("preset", a.preset,
+                       "experiment of a new study, or the folder of a study to resume");
     command.add_option("--models", a.models, "models of the preset, comma-separated")
         ->delimiter(',');
     command.add_option("--sizes", a.sizes, "training sizes, comma-separated")->delimiter(',');
@@ -309,11 +349,12 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
         ->take_all();
     command.add_option("--set", a.settings, "KEY=VALUE for every run")->take_all();
     command.add_flag("--same-data", a.sameData, "use the same data for all seeds");
-    command.add_option("--out", a.out, "folder of the study")->required();
+    command.add_option("--out", a.out, "folder of a new study");
     command.add_option("--shard", a.shard, "i/n: only every n-th run, starting with the i-th");
     command.add_option("--jobs", a.jobs, "number of parallel processes")->check(CLI::Range(1, 256));
     command.add_flag("--retry", a.retry, "retry failed runs");
     command.add_flag("--show", a.show, "print the table of finished runs; run nothing");
+    command.add_flag("--runs", a.runs, "print a line for each run, not the means over seeds");
     command.add_flag("--quiet", a.quiet, "print no table at the end");
     command.add_option("--slurm", a.slurm, "print the Slurm script of a job array with N tasks")
         ->check(CLI::Range(1, 10000));
@@ -331,6 +372,7 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
     command.add_option("--figure", a.figure, "draw the curves: .png, .svg or .pdf");
     command.add_option("--curves", a.curves, "of the figure: these models of the study only")
         ->delimiter(',');
+    for (const auto& field : core::studyLookFields()) declareLook(command, field, a.look);
     command.add_option("--device", a.device, "auto, cpu, cuda:0, or a list for each run");
     command.add_option("--threads", a.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));

@@ -9,28 +9,6 @@
 namespace relascope::app {
 namespace {
 
-/// The value of each run, by the same code that summarizes the study.
-double valueOf(const StudyPlan& plan, const StudyCell& cell, const core::StudyMeasure& measure) {
-    if (cell.state != CellState::Done) return std::nan("");
-    StudyInfo alone;
-    alone.plan = plan;
-    StudyCell light;
-    light.model = cell.model;
-    light.size = cell.size;
-    light.values = cell.values;
-    light.state = cell.state;
-    light.info.metric = cell.info.metric;
-    light.info.bestLoss = cell.info.bestLoss;
-    light.info.bestAccuracy = cell.info.bestAccuracy;
-    light.info.bestMetric = cell.info.bestMetric;
-    light.info.kept = cell.info.kept;
-    light.info.last = cell.info.last;
-    light.info.results = cell.info.results;
-    alone.cells.push_back(std::move(light));
-    const auto points = core::studyPoints(alone, measure);
-    return points.empty() ? std::nan("") : points.front().mean;
-}
-
 double shareDone(const RunInfo& info) {
     if (info.totalSteps <= 0) return 0.0;
     return std::clamp(static_cast<double>(info.step) / static_cast<double>(info.totalSteps), 0.0,
@@ -111,7 +89,7 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
         run.seed = cell.seed;
         run.state = cell.state;
         run.progress = shareDone(cell.info);
-        if (reading->measure) run.value = valueOf(study.plan, cell, *reading->measure);
+        if (reading->measure) run.value = core::studyValue(cell, *reading->measure);
         run.seconds = cell.info.seconds;
         run.message = QString::fromStdString(cell.message);
         run.device = QString::fromStdString(cell.info.device);

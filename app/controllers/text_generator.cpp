@@ -122,6 +122,7 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     m_job = std::make_shared<Job>();
     m_job->follow = m_follow;
     m_job->request = {m_session.weights(), prompt.toStdString(), options, m_edits};
+    m_asked = m_job->request;
     Q_EMIT began({prompt.toStdString()}, m_job->both());
     Q_EMIT runningChanged();
     m_timer.start();
@@ -184,6 +185,7 @@ void TextGenerator::clear() {
     }
     ++m_inspections;
     m_tokens.clear();
+    m_asked.reset();
 }
 
 void TextGenerator::setFollow(bool on) {

@@ -6,12 +6,14 @@
 #include <QObject>
 #include <QTimer>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "types/edit.h"
 #include "types/generate_options.h"
 #include "types/relation_map.h"
+#include "wire/requests.h"
 
 namespace relascope::app {
 
@@ -39,6 +41,8 @@ public:
     /// Computes the maps of the text around one of its tokens; inspected() is emitted with them.
     void inspect(int index);
 
+    /// What the text shown was asked for with; nullopt without a text.
+    const std::optional<wire::GenerateRequest>& asked() const { return m_asked; }
     bool running() const { return m_job != nullptr; }
     /// Tokens of prompt and text together.
     int size() const { return static_cast<int>(m_tokens.size()); }
@@ -65,6 +69,7 @@ private:
     const Inspection& m_session;
     Looker& m_looker;
     std::shared_ptr<Job> m_job;
+    std::optional<wire::GenerateRequest> m_asked;
     std::vector<std::int64_t> m_tokens;
     EditList m_edits;
     bool m_follow = false;

@@ -239,14 +239,13 @@ void StudyPage::addTableMenu() {
     auto* exporter = new widgets::ViewMenu(
         carrier, m_table, [this] { return studyFileName(m_c.path(), "table"); },
         [this] { return m_c.reading() ? m_c.reading()->csv : QString(); });
+    exporter->describe = [this] { return describeStudy(m_c, true); };
     QMenu* menu = m_table->menu();
     menu->addAction(QStringLiteral("Copy LaTeX"), this, [this] {
         if (m_c.reading()) QApplication::clipboard()->setText(m_c.reading()->latex);
     });
     menu->addSeparator();
-    for (QAction* action : exporter->menu()->actions())
-        if (action->text() != QLatin1String("Copy") && !action->isSeparator())
-            menu->addAction(action);
+    exporter->addTo(menu);
     menu->addAction(QStringLiteral("LaTeX..."), this, &StudyPage::saveLatex);
     connect(m_table, &widgets::StudyTable::csvRequested, exporter,
             [exporter] { exporter->save(QStringLiteral("csv")); });

@@ -7,6 +7,9 @@
 #include "app/controllers/study_controller.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
+#include "views/curve_look.h"
+#include "views/look.h"
+#include "views/view_options.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/theme/controls.h"
@@ -15,6 +18,18 @@
 #include "wire/host.h"
 
 namespace relascope::app {
+
+std::optional<View> describeStudy(const StudyController& controller, bool printed) {
+    const auto& reading = controller.reading();
+    const auto path = controller.path().toStdString();
+    if (!reading || !reading->measure || wire::farPathOf(path)) return std::nullopt;
+    View view;
+    view.command = core::kStudyView;
+    view.subjects = {{path, {}, {}, {}, {}}};
+    view.options = {{"metric", reading->measure->metric}, {"split", reading->measure->split}};
+    view.printed = printed;
+    return view;
+}
 
 StudyRuns::StudyRuns(StudyController& controller, QWidget* parent)
     : QWidget(parent),
@@ -49,7 +64,12 @@ void StudyRuns::addMenu() {
     menu->paintVector = [this](QPainter& painter) { m_grid->picture().paintWhole(painter); };
     menu->wholeSize = [this] { return m_grid->picture().size(); };
     menu->caption = [this] { return studyCaption(m_c); };
-    m_grid->setViewActions(menu->menu()->actions());
+    menu->describe = [this] {
+        auto view = describeStudy(m_c, true);
+        if (view) view->options.push_back({"runs", true});
+        return view;
+    };
+    m_grid->setViewMenu(menu);
     m_head->addControl(more);
 }
 
@@ -151,17 +171,11 @@ void StudyCurves::addMenu() {
         m_head->addControl(control);
 }
 
-/// The plot as a command, which has neither a logarithmic axis nor other bands.
+/// The plot as a command; a part of its axes is none.
 std::optional<View> StudyCurves::described() const {
-    const auto* reading = m_c.reading() ? &*m_c.reading() : nullptr;
-    const bool usual = !m_log->isChecked() && m_published->isChecked() &&
-                       !m_reference->isChecked() && m_band->currentIndex() == 0;
-    const auto path = m_c.path().toStdString();
-    if (!reading || !reading->measure || !usual || wire::farPathOf(path)) return std::nullopt;
-    View view;
-    view.command = "study";
-    view.subjects = {{path, {}, {}, {}, {}}};
-    view.options = {{"metric", reading->measure->metric}, {"split", reading->measure->split}};
+    auto view = describeStudy(m_c);
+    if (!view || m_plot->zoomed()) return std::nullopt;
+    core::addLook(*view, core::studyLookFields(), m_plot->look());
     return view;
 }
 
@@ -198,6 +212,14 @@ void StudyCurves::showStudy() {
             ? QStringLiteral("The papers\u2019 curves, dashed with hollow squares")
             : QStringLiteral(
                   "The papers have no curve for this experiment, these models and this metric"));
+}
+
+void StudyCurves::setLook(const StudyLook& look) {
+    m_plot->setLook(look);
+    m_band->setCurrentIndex(static_cast<int>(m_plot->band()));
+    m_log->setChecked(look.log_x);
+    m_published->setChecked(!look.no_published);
+    m_reference->setChecked(look.reference);
 }
 
 void StudyCurves::setBand(widgets::StudyBand band) {

@@ -22,6 +22,10 @@ namespace relascope::app {
 
 class StudyController;
 
+/// The study and its measure as the command that draws it, or that prints its table; nullopt for a
+/// study of another machine, or one without a finished run.
+std::optional<View> describeStudy(const StudyController& controller, bool printed = false);
+
 class StudyRuns : public QWidget {
     Q_OBJECT
 public:
@@ -55,6 +59,8 @@ public:
     /// Shows the study read by the controller, or nothing.
     void showStudy();
     void setBand(widgets::StudyBand band);
+    /// Gives the plot and its controls the look of a view.
+    void setLook(const StudyLook& look);
 
     widgets::EfficiencyPlot* plot() const { return m_plot; }
     widgets::ToggleChip* logChip() const { return m_log; }

@@ -26,15 +26,6 @@ std::string seriesOf(const StudyPlan& plan, const StudyCell& cell) {
     return name;
 }
 
-double valueOf(const StudyCell& cell, const StudyMeasure& measure) {
-    if (measure.split == kValidation) return cell.info.kept.value(measure.metric);
-    if (measure.split == kLastValidation) return cell.info.last.value(measure.metric);
-    if (measure.split == kBestValidation) return cell.info.best(measure.metric);
-    for (const auto& result : cell.info.results)
-        if (result.split == measure.split) return result.value(measure.metric);
-    return kNaN;
-}
-
 double meanOf(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -114,11 +105,20 @@ std::string splitTitle(const StudyInfo& study, const StudyMeasure& measure) {
                                                     : measure.split;
 }
 
+double studyValue(const StudyCell& cell, const StudyMeasure& measure) {
+    if (cell.state != CellState::Done) return kNaN;
+    if (measure.split == kValidation) return cell.info.kept.value(measure.metric);
+    if (measure.split == kLastValidation) return cell.info.last.value(measure.metric);
+    if (measure.split == kBestValidation) return cell.info.best(measure.metric);
+    for (const auto& result : cell.info.results)
+        if (result.split == measure.split) return result.value(measure.metric);
+    return kNaN;
+}
+
 std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& measure) {
     std::vector<StudyPoint> points;
     for (const auto& cell : study.cells) {
-        if (cell.state != CellState::Done) continue;
-        const double value = valueOf(cell, measure);
+        const double value = studyValue(cell, measure);
         if (std::isnan(value)) continue;
         const auto series = seriesOf(study.plan, cell);
         auto found = std::find_if(points.begin(), points.end(), [&](const StudyPoint& p) {

@@ -30,6 +30,9 @@ std::vector<StudyMeasure> studyMeasures(const StudyInfo& study);
 /// The title of a split: "hexos"; "validation, best of 24 evaluations".
 std::string splitTitle(const StudyInfo& study, const StudyMeasure& measure);
 
+/// The measure of a finished run; NaN if the run is not finished or has none.
+double studyValue(const StudyCell& cell, const StudyMeasure& measure);
+
 /// One point for each model, choice of values and size that has a finished run: mean, standard
 /// error, and the 95 % interval of the mean by Student's t; for one run the mean alone.
 std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& measure);

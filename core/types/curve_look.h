@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the curves of some runs are looked at.
+// How the curves of some runs, and those of a study, are looked at.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,15 @@ struct CurveLook {
     std::int64_t highlight = 0;         ///< the run in the foreground, from 1; 0: none
     std::vector<std::int64_t> colours;  ///< of the series, for each run; empty: in their order
     bool operator==(const CurveLook&) const = default;
+};
+
+/// Of the means of a study; the names of bands are choices of studyLookFields().
+struct StudyLook {
+    std::string band = "confidence-95";  ///< around the mean over seeds
+    bool log_x = false;
+    bool no_published = false;  ///< without the papers' curves
+    bool reference = false;     ///< with those of this program's reference runs
+    bool operator==(const StudyLook&) const = default;
 };
 
 }  // namespace relascope

@@ -64,8 +64,10 @@ struct View {
     // Not in the file: what the view shows at the moment, which "with data" keeps beside it.
     std::variant<std::monostate, std::shared_ptr<const ProbeResult>, std::shared_ptr<const Answer>>
         shown = {};
-    std::string caption;  ///< of its picture: for maps the name of the run or checkpoint
-    bool steps = true;    ///< of maps: the weights are of a step
+    std::string caption;   ///< of its picture: for maps the name of the run or checkpoint
+    bool steps = true;     ///< of maps: the weights are of a step
+    bool printed = false;  ///< a table or a text, which the command prints: no picture is drawn
+    bool saved = true;  ///< it may become a file: a picture of one of the commands of formats.md 21
 
     const FieldValue* option(const std::string& name) const {
         for (const auto& one : options)

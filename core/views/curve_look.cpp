@@ -38,4 +38,18 @@ const FieldTable<CurveLook>& curveLookFields() {
     return table;
 }
 
+const FieldTable<StudyLook>& studyLookFields() {
+    using namespace fields;
+    using Look = StudyLook;
+    static const FieldTable<Look> table{
+        choice(&Look::band, "band", "Band", "of the figure: around the mean over seeds",
+               {"confidence-95", "two-standard-errors", "none"}),
+        boolean(&Look::log_x, "log_x", "log x", "of the figure: a logarithmic horizontal axis"),
+        boolean(&Look::no_published, "no_published", "No published",
+                "of the figure: without the papers' curves"),
+        boolean(&Look::reference, "reference", "Relascope's own",
+                "of the figure: with those of Relascope's reference runs")};
+    return table;
+}
+
 }  // namespace relascope::core

@@ -94,9 +94,12 @@ const Analysis* analysisOfView(const std::string& command) {
 
 std::vector<FieldSpec> viewOptions(const std::string& command) {
     if (command == kInspectView) return inspectSpecs();
-    if (command == kStudyView)
-        return {viewField("metric", FieldKind::Text), viewField("split", FieldKind::Text),
-                viewField("curves", FieldKind::TextList)};
+    if (command == kStudyView) {
+        Specs all = {viewField("metric", FieldKind::Text), viewField("split", FieldKind::Text),
+                     viewField("curves", FieldKind::TextList)};
+        for (const auto& field : studyLookFields()) all.push_back(field.spec);
+        return all;
+    }
     if (command == kCurvesView) {
         Specs all;
         for (const auto& field : curveLookFields()) all.push_back(field.spec);

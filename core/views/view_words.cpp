@@ -151,13 +151,11 @@ std::string pythonMap(const View& view) {
 }  // namespace
 
 std::string outOption(const View& view) {
-    return view.command == kStudy ? "--figure" : "--out";
+    return view.printed ? "" : view.command == kStudy ? "--figure" : "--out";
 }
 
 std::vector<std::string> wordsOf(const View& view) {
     std::vector<std::string> words = {view.command};
-    const bool study = view.command == kStudy;
-    if (study) words.insert(words.end(), {"--show", "--quiet", "--out"});
     for (const auto& subject : view.subjects) words.push_back(placeWord(subject));
     for (std::size_t k = 0; k < view.subjects.size(); ++k) {
         const auto& subject = view.subjects[k];
@@ -167,9 +165,12 @@ std::vector<std::string> wordsOf(const View& view) {
                      subject.checkpoint);
         for (const auto& edit : subject.edits) addWords(words, of + "edit", edit);
     }
+    if (view.command == kStudy) words.emplace_back("--show");
+    if (view.command == kStudy && !view.printed) words.emplace_back("--quiet");
     for (const auto& option : view.options) addWords(words, option);
+    if (view.printed) return words;
     if (view.dpi > 0) addWords(words, "--dpi", std::to_string(view.dpi));
-    if (view.paper) words.push_back("--paper");
+    if (view.paper) words.emplace_back("--paper");
     return words;
 }
 
@@ -181,16 +182,22 @@ std::string commandLine(const std::vector<std::string>& words) {
 
 std::string commandOf(const View& view, const std::string& out) {
     auto words = wordsOf(view);
-    if (!out.empty()) addWords(words, outOption(view), out);
+    if (!out.empty() && !view.printed) addWords(words, outOption(view), out);
     return commandLine(words);
 }
 
 std::string pythonOf(const View& view) {
-    if (!isOfWeights(view.command) || view.subjects.empty()) return {};
+    if (view.subjects.empty()) return {};
     if (view.command == kInspect) return "relascope.map(" + pythonMap(view) + ")";
-    std::string line = "relascope.analyse(" + pythonText(placeWord(view.subjects[0])) + ", " +
-                       pythonText(view.command);
-    if (view.subjects.size() > 1) line += ", " + pythonText(placeWord(view.subjects[1]));
+    const auto place = [](const ViewSubject& subject) { return pythonText(placeWord(subject)); };
+    if (view.command == kCurvesView)
+        return "[relascope.read(run).metrics(\"validation\") for run in " +
+               pythonList(view.subjects, place) + "]";
+    std::string line =
+        "relascope.analyse(" + place(view.subjects[0]) + ", " + pythonText(view.command);
+    for (std::size_t k = 1; k < view.subjects.size(); ++k) line += ", " + place(view.subjects[k]);
+    // The numbers of a study's table, however its plot is looked at.
+    if (view.command == kStudy) line += ", show=True";
     for (std::size_t k = 0; k < view.subjects.size(); ++k) {
         const auto& subject = view.subjects[k];
         const std::string of = k == 0 ? "" : "other_";

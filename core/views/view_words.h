@@ -12,7 +12,8 @@ namespace relascope::core {
 /// The words of relascope-cli that make what the view shows, without the program and without the
 /// option for a file, which is outOption().
 std::vector<std::string> wordsOf(const View& view);
-/// The option of the view's command that names the file to draw: "--out", of a study "--figure".
+/// The option of the view's command that names the file to draw: "--out", of a study "--figure";
+/// empty for what is printed.
 std::string outOption(const View& view);
 
 /// Words as a line for a shell of POSIX: quoted where they need it, the home folder as "~".
@@ -23,6 +24,7 @@ std::string commandOf(const View& view, const std::string& out = {});
 /// The line that gives the same numbers in Python, empty where there is none:
 /// relascope.analyse("/runs/quick", "lens", sample=3), and of a map
 /// relascope.map(relascope.maps("/runs/quick", sample=3).find("relation", 1, 0)).
+/// Curves give the numbers of their runs.
 std::string pythonOf(const View& view);
 
 /// Adds an option to a view.

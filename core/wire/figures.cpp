@@ -30,6 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapLook, head, to, reversed, form, top, range
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CurveLook, title, axis, log_x, log_y, smooth, smoothing,
                                    no_training, no_published, power_law, band, outliers, recent,
                                    second, highlight, colours)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyLook, band, log_x, no_published, reference)
 
 namespace wire {
 
@@ -77,7 +78,8 @@ Json messageOf(const StatisticsFigure& figure, Bytes&) {
 }
 Json messageOf(const StudyFigure& figure, Bytes&) {
     return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
-            {"metric", figure.metric}, {"points", figure.points}, {"published", figure.published}};
+            {"metric", figure.metric}, {"points", figure.points}, {"published", figure.published},
+            {"look", figure.look}};
 }
 Json messageOf(const CurvesFigure& figure, Bytes&) {
     return {{"figure", "curves"}, {"runs", figure.runs}, {"look", figure.look}};
@@ -171,10 +173,12 @@ Figure figureFromFrame(const Frame& frame) {
                                 valueOf<std::string>(m, "note"),
                                 valueOf<std::string>(m, "caption")};
     if (what == "study")
-        return StudyFigure{valueOf<StudyInfo>(m, "study"), valueOf<std::string>(m, "title"),
+        return StudyFigure{valueOf<StudyInfo>(m, "study"),
+                           valueOf<std::string>(m, "title"),
                            valueOf<std::string>(m, "metric"),
                            valueOf<std::vector<StudyPoint>>(m, "points"),
-                           valueOf<std::vector<PublishedPoint>>(m, "published")};
+                           valueOf<std::vector<PublishedPoint>>(m, "published"),
+                           checkedLook(valueOf<StudyLook>(m, "look"), core::studyLookFields())};
     if (what == "curves")
         return CurvesFigure{valueOf<std::vector<std::string>>(m, "runs"),
                             checkedLook(valueOf<CurveLook>(m, "look"), core::curveLookFields())};

@@ -83,6 +83,7 @@ struct StudyFigure {
     std::string title, metric;  ///< "sort-argsort, test", "sequence_accuracy"
     std::vector<StudyPoint> points;
     std::vector<PublishedPoint> published;
+    StudyLook look = {};
 };
 
 /// The result of an analysis (analysis/analysis.h), with the name of the analysis.

@@ -20,6 +20,8 @@
 #include "app/pages/duel_page.h"
 #include "app/view_files.h"
 #include "files/atomic_file.h"
+#include "views/curve_look.h"
+#include "views/look.h"
 #include "views/view_file.h"
 #include "views/view_words.h"
 #include "widgets/analysis/analysis_frame.h"
@@ -251,7 +253,7 @@ TEST_F(ViewsTest, CurvesOpenOnASecondStart) {
     save(menuOf(*window), "curves");
     // The command draws what the menu does, apart from the lines that name command and view.
     const auto view = *menuOf(*window)->describe();
-    wire::CurvesFigure figure{{}, curveLookOf(view)};
+    wire::CurvesFigure figure{{}, core::lookOf(view, core::curveLookFields())};
     for (const auto& subject : view.subjects) figure.runs.push_back(subject.path);
     QString error;
     ASSERT_TRUE(renderCurves(figure, place("command.svg"), &error)) << error.toStdString();

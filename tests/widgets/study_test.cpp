@@ -490,11 +490,12 @@ TEST(StudyFigure, IsWrittenInEveryFormat) {
         const QString path = folder.filePath(QString("figure.%1").arg(ending));
         QString error;
         EXPECT_TRUE(
-            renderStudy(StudyLayout(study()), accuracy, points(), {}, "Occurs", path, &error))
+            renderStudy(StudyLayout(study()), accuracy, points(), {}, {}, "Occurs", path, &error))
             << error.toStdString();
         EXPECT_GT(QFileInfo(path).size(), 2000) << ending;
     }
     QString error;
-    EXPECT_FALSE(renderStudy({}, accuracy, {}, {}, "none", folder.filePath("none.svg"), &error));
+    EXPECT_FALSE(
+        renderStudy({}, accuracy, {}, {}, {}, "none", folder.filePath("none.svg"), &error));
     EXPECT_TRUE(error.contains("nothing to draw"));
 }

@@ -396,7 +396,7 @@ void ViewMenu::addViewEntries() {
             QApplication::clipboard()->setText(QString::fromStdString(words(*view)));
     };
     add(QStringLiteral("Copy as command"),
-        QStringLiteral("The command line that makes the same picture"), [copyText] {
+        QStringLiteral("The command line that makes the same picture or table"), [copyText] {
             copyText([](const View& view) { return core::commandOf(view, "figure.svg"); });
         });
     add(QStringLiteral("Copy as Python"),
@@ -410,10 +410,12 @@ void ViewMenu::addViewEntries() {
         [this] { saveView(true); });
     connect(m_menu, &QMenu::aboutToShow, this, [this, entries] {
         const auto view = described();
-        for (QAction* action : entries) action->setVisible(view.has_value());
+        const bool saved = view && !view->printed && view->saved;
+        entries[0]->setVisible(view.has_value());
         entries[1]->setVisible(view && !core::pythonOf(*view).empty());
+        entries[2]->setVisible(saved);
         // Of studies and curves nothing is shown that could be kept beside.
-        entries[3]->setVisible(view && !std::holds_alternative<std::monostate>(view->shown));
+        entries[3]->setVisible(saved && !std::holds_alternative<std::monostate>(view->shown));
     });
 }
 
@@ -426,8 +428,8 @@ void ViewMenu::addTo(QMenu* menu) {
 std::optional<View> ViewMenu::described() const {
     auto view = describe ? describe() : std::nullopt;
     if (!view) return view;
-    view->paper = figureStyle().paper;
-    if (m_dpi != PictureOrigin().dpi) view->dpi = m_dpi;
+    if (!view->printed) view->paper = figureStyle().paper;
+    if (!view->printed && m_dpi != PictureOrigin().dpi) view->dpi = m_dpi;
     return view;
 }
 

@@ -113,7 +113,8 @@ public:
     void addPgfplots(std::function<QString()> source,
                      const QString& text = QStringLiteral("pgfplots (LaTeX)..."));
     /// The view as a command, with what it shows; nullopt where it cannot be said as one at the
-    /// moment. Set: the menu has entries that copy it, and that save it as a file.
+    /// moment. Set: the menu has entries that copy it, and, where View says so, that save it as a
+    /// file.
     std::function<std::optional<View>()> describe;
     /// That, with what the menu says of pictures.
     std::optional<View> described() const;

@@ -249,7 +249,7 @@ QWidget* GeneratePanel::makeText() {
     column->addWidget(m_alternatives);
 
     auto* more = iconButton("more", QStringLiteral("Text: copy, save"), m_head);
-    auto* menu = new ViewMenu(
+    auto* menu = m_menu = new ViewMenu(
         more, m_texts, [] { return QStringLiteral("generated-text"); }, [this] { return csv(); });
     connect(menu->menu()->addAction(QStringLiteral("Copy text")), &QAction::triggered, this,
             [this] { QApplication::clipboard()->setText(text()->text()); });

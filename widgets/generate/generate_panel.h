@@ -28,6 +28,7 @@ class GeneratedText;
 class PanelHead;
 class ProbabilityBars;
 class TextField;
+class ViewMenu;
 
 class GeneratePanel : public QWidget {
     Q_OBJECT
@@ -70,6 +71,7 @@ public:
     /// The text that is generated with the edits, if there are any.
     GeneratedText* text() const;
     GeneratedPair* texts() const { return m_texts; }
+    ViewMenu* menu() const { return m_menu; }
     QPushButton* button() const { return m_go; }
     QString alternativesTitle() const;
 
@@ -109,6 +111,7 @@ private:
     QPushButton* m_go = nullptr;
     FieldNote* m_note;
     GeneratedPair* m_texts;
+    ViewMenu* m_menu;
     QLabel *m_title, *m_hint;
     QScrollArea* m_alternatives;
     ProbabilityBars* m_bars;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/view_options.h"
 
-#include <algorithm>
 #include <string>
 
+#include "views/look.h"
 #include "views/map_look.h"
 
 namespace relascope::widgets {
@@ -11,23 +11,14 @@ namespace {
 
 constexpr const char* kOrderField = "order";
 
-const std::vector<std::string>& lookChoices(const char* field) {
-    for (const auto& one : core::mapLookFields())
-        if (one.spec.name == field) return one.spec.choices;
-    static const std::vector<std::string> none;
-    return none;
-}
-
+/// The choices of a field of MapLook as an enumeration.
 template <class Enum>
 std::string choiceName(const char* field, Enum value) {
-    return lookChoices(field).at(static_cast<std::size_t>(value));
+    return core::choiceName(core::mapLookFields(), field, value);
 }
-
 template <class Enum>
-Enum choiceOf(const char* field, const std::string& name, Enum otherwise) {
-    const auto& names = lookChoices(field);
-    const auto at = std::find(names.begin(), names.end(), name);
-    return at == names.end() ? otherwise : static_cast<Enum>(at - names.begin());
+Enum choiceOf(const char* field, const std::string& word) {
+    return core::choiceOf<Enum>(core::mapLookFields(), field, word);
 }
 
 MapLook lookOfView(const InspectorView& view, FigureParts parts) {
@@ -79,12 +70,12 @@ InspectorView withLook(InspectorView view, const MapLook& look) {
     view.head = static_cast<int>(look.head) - 1;
     if (look.to >= 0) view.target = static_cast<int>(look.to);
     view.reversed = look.reversed;
-    view.processing = choiceOf("form", look.form, Processing::Raw);
+    view.processing = choiceOf<Processing>("form", look.form);
     view.topK = static_cast<int>(look.top);
-    view.range = choiceOf("range", look.range, Range::ThisLayer);
+    view.range = choiceOf<Range>("range", look.range);
     view.robust = !look.unclipped;
     view.paper = look.green_red;
-    view.order = choiceOf(kOrderField, look.order, MapOrder::Index);
+    view.order = choiceOf<MapOrder>(kOrderField, look.order);
     return view;
 }
 
@@ -99,9 +90,7 @@ FigureParts partsOf(const MapLook& look) {
 
 InspectorView inspectorViewOf(const View& options) {
     InspectorView view;
-    MapLook look;
-    for (const auto& field : core::mapLookFields())
-        if (const auto* value = options.option(field.spec.name)) field.set(look, *value);
+    auto look = core::lookOf(options, core::mapLookFields());
     const auto number = [&](const char* name, std::int64_t otherwise) {
         const auto* value = options.option(name);
         const auto* given = value ? std::get_if<std::int64_t>(value) : nullptr;

@@ -8,6 +8,8 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include "views/curve_look.h"
+#include "views/look.h"
 #include "widgets/curves/curve_items.h"
 #include "widgets/export/export.h"
 #include "widgets/study/efficiency_data.h"
@@ -20,8 +22,8 @@ namespace relascope::widgets {
 
 bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const std::vector<StudyPoint>& points,
-                 const std::vector<PublishedPoint>& published, const QString& title,
-                 const QString& path, QString* error) {
+                 const std::vector<PublishedPoint>& published, const StudyLook& look,
+                 const QString& title, const QString& path, QString* error) {
     if (points.empty()) {
         if (error)
             *error =
@@ -34,6 +36,7 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
     plot.setTitle(title);
     plot.resize(720, 480);
     plot.ensurePolished();
+    plot.setLook(look);
     plot.setStudy(layout, metric, points, published);
     plot.setAttribute(Qt::WA_DontShowOnScreen);
     plot.show();  // never seen: lays out what a widget lays out when shown
@@ -282,6 +285,19 @@ bool EfficiencyPlot::isShown(CurveSource source) const {
 bool EfficiencyPlot::has(CurveSource source) const {
     return std::any_of(m->data.beside.begin(), m->data.beside.end(),
                        [source](const auto& p) { return p.point.source == source; });
+}
+void EfficiencyPlot::setLook(const StudyLook& look) {
+    setBand(core::choiceOf<StudyBand>(core::studyLookFields(), "band", look.band));
+    setLogX(look.log_x);
+    setShown(CurveSource::Published, !look.no_published);
+    setShown(CurveSource::Relascope, look.reference);
+}
+StudyLook EfficiencyPlot::look() const {
+    return {core::choiceName(core::studyLookFields(), "band", band()), logX(),
+            !isShown(CurveSource::Published), isShown(CurveSource::Relascope)};
+}
+bool EfficiencyPlot::zoomed() const {
+    return m->plot->ownRange;
 }
 void EfficiencyPlot::setTitle(const QString& title) {
     m->legend->setTitle(title);

@@ -9,6 +9,7 @@
 #include <QString>
 #include <QWidget>
 
+#include "types/curve_look.h"
 #include "types/study.h"
 #include "widgets/study/study_cells.h"
 
@@ -22,8 +23,8 @@ namespace relascope::widgets {
 /// failure. Needs a QApplication (on the offscreen platform, too).
 bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const std::vector<StudyPoint>& points,
-                 const std::vector<PublishedPoint>& published, const QString& title,
-                 const QString& path, QString* error);
+                 const std::vector<PublishedPoint>& published, const StudyLook& look,
+                 const QString& title, const QString& path, QString* error);
 
 /// Around a mean: its 95 % interval by Student's t, two standard errors as in the papers, or
 /// nothing.
@@ -51,6 +52,11 @@ public:
     void setShown(CurveSource source, bool on);
     bool isShown(CurveSource source) const;
     bool has(CurveSource source) const;
+    /// All of that.
+    void setLook(const StudyLook& look);
+    StudyLook look() const;
+    /// Whether a part of the axes is shown, chosen by zooming.
+    bool zoomed() const;
     /// A line of text above the legend, in figures; empty in the window.
     void setTitle(const QString& title);
 

@@ -516,9 +516,9 @@ void StudyGrid::showRunMenu(int index, const QPoint& globalAt) {
     retry->setToolTip(
         m_retry ? QStringLiteral("Starts the failed runs again; their old files are moved aside")
                 : m_retryReason);
-    if (!m_viewActions.isEmpty()) {
+    if (m_viewMenu) {
         menu.addSeparator();
-        menu.addActions(m_viewActions);
+        m_viewMenu->addTo(&menu);
     }
     menu.exec(globalAt);
 }

@@ -24,6 +24,8 @@ namespace relascope::widgets {
 void paintStudyMark(QPainter& painter, const QRect& mark, CellState state, double progress,
                     const QColor& fill);
 
+class ViewMenu;
+
 class StudyGridPicture {
 public:
     static constexpr int margin = 16, headHeight = 26, rowHeight = 44, gap = 2;
@@ -81,7 +83,8 @@ public:
     /// Whether failed runs can be repeated; otherwise the menu entry is disabled with the reason.
     void setRetry(bool possible, const QString& reason);
     /// Additional entries in the menu of a run, to save the view.
-    void setViewActions(const QList<QAction*>& actions) { m_viewActions = actions; }
+    /// Its entries follow in the menus of runs.
+    void setViewMenu(ViewMenu* menu) { m_viewMenu = menu; }
 
     QSize sizeHint() const override;
 
@@ -115,7 +118,7 @@ private:
     StudyGridPicture m_picture;
     bool m_retry = false;
     QString m_retryReason;
-    QList<QAction*> m_viewActions;
+    ViewMenu* m_viewMenu = nullptr;
 };
 
 // The legend of the grid of a study.
