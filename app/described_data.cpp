@@ -21,6 +21,7 @@ std::optional<View> describeSplit(const DataSource& source) {
     if (!source.info()) return std::nullopt;
     View view;
     view.command = "data";
+    view.saved = false;
     std::vector<std::string> settings;
     if (choice.kind == Kind::Generated) {
         view.subjects.push_back({options.kind, {}, {}, {}, {}});
