@@ -116,7 +116,7 @@ void ReadStrip::pressed(int index, Qt::KeyboardModifiers) {
 
 namespace {
 
-constexpr int kSampleMargin = 16, kSampleWidth = 360;
+constexpr int kSampleMargin = 16, kBelowSample = 8, kLineGap = 4, kSampleWidth = 360;
 
 TileGroup tilesOf(const ProbeSequence& source) {
     TileGroup group;
@@ -174,7 +174,8 @@ SampleView::SampleView(QWidget* parent)
     for (QWidget* view : {m_empty, static_cast<QWidget*>(m_image), static_cast<QWidget*>(m_tiles),
                           static_cast<QWidget*>(m_text)})
         m_stack->addWidget(view);
-    auto* column = columnOf(this, {kSampleMargin, kSampleMargin, kSampleMargin, 8}, 4);
+    auto* column =
+        columnOf(this, {kSampleMargin, kSampleMargin, kSampleMargin, kBelowSample}, kLineGap);
     column->addWidget(m_stack, 100);
     m_label->setFont(smallFont());
     m_label->setWordWrap(true);
@@ -255,8 +256,10 @@ void SampleView::clear() {
 /// The height of what is not the sample: margins, and the lines below it.
 int SampleView::besides() const {
     const int wide = width() - 2 * kSampleMargin;
-    const int labelHeight = m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + 4;
-    return kSampleMargin + 8 + labelHeight + 2 * 19;
+    const int labelHeight =
+        m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + kLineGap;
+    const int lines = m_origin->sizeHint().height() + m_pixel->height() + 2 * kLineGap;
+    return kSampleMargin + kBelowSample + labelHeight + lines;
 }
 
 /// Small content gets its preferred height, so that its text is directly below.
@@ -323,7 +326,12 @@ std::unique_ptr<QWidget> SampleView::figureOf(const ShownSample& shown,
         (void)view->grab(QRect(0, 0, 1, 1));
     };
     layOut(kSampleWidth);
-    layOut(view->wantedHeight());
+    // Pictures of objects that did not fit may be larger in the new height, and leave some of it.
+    for (int k = 0; k < 2; ++k) {
+        const int height = view->wantedHeight();
+        view->m_stack->setMinimumHeight(height - view->besides());  // all of it, not nearly all
+        layOut(height);
+    }
     return view;
 }
 
