@@ -321,9 +321,10 @@ void dataViewOptions(CLI::App& command, DataArguments& a) {
     command.add_option("--epoch", a.epoch, "of training data that differ between epochs (0)")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--data", a.data, "file or folder that an experiment's data are read from");
+    std::vector<std::string> forms;
+    for (const auto& import : dataImports()) forms.push_back(import.form->id);
     command.add_option("--form", a.form,
-                       "of files to import, where their names do not say it: npz, games, folder, "
-                       "cifar10, cifar100, fashion-mnist, math, text, sets, minimal-pairs");
+                       "of files to import, where their names do not say it: " + joined(forms));
 }
 
 }  // namespace relascope::cli
