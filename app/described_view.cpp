@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "app/controllers/controllers.h"
+#include "app/controllers/duel_probes.h"
 #include "interventions/edit_words.h"
+#include "run/run_folder.h"
+#include "views/view_options.h"
 #include "wire/host.h"
 
 namespace relascope::app {
@@ -88,9 +91,10 @@ std::optional<std::vector<std::string>> editWords(const EditList& edits) {
     return words;
 }
 
-std::optional<Options> inputWords(const Inspection& session) {
+namespace {
+
+std::optional<Options> wordsOfInput(const InputRequest& asked, const std::string& tokenizer) {
     using Kind = InputRequest::Kind;
-    const auto& asked = session.request();
     Options words;
     switch (asked.kind) {
         case Kind::Reference:
@@ -109,11 +113,25 @@ std::optional<Options> inputWords(const Inspection& session) {
             break;
         case Kind::Text:
             words = {{"text", asked.text.toStdString()}};
-            if (const auto& tokenizer = session.weights().tokenizer; !tokenizer.empty())
-                words.push_back({"tokenizer", tokenizer});
+            if (!tokenizer.empty()) words.push_back({"tokenizer", tokenizer});
             break;
     }
     return words;
+}
+
+/// Whether the examples of a run are those of the data.
+bool hasData(const std::string& run, const DataOptions& data) {
+    try {
+        return core::runData(run, core::readRunOptions(run).data) == data;
+    } catch (const Error&) {  // no run, or one that is gone
+        return false;
+    }
+}
+
+}  // namespace
+
+std::optional<Options> inputWords(const Inspection& session) {
+    return wordsOfInput(session.request(), session.weights().tokenizer);
 }
 
 std::optional<Options> shownInput(Controllers& c) {
@@ -150,6 +168,31 @@ std::optional<View> describeCheckpoint(Controllers& c) {
         describeWeights("inspect", session.path().toStdString(), {}, c.checkpointEdits.list());
     auto input = inputWords(session);
     if (!view || !input || session.bfloat16()) return std::nullopt;
+    view->options = std::move(*input);
+    return view;
+}
+
+std::optional<View> describeSide(const DuelProbes& probes, std::size_t side) {
+    using Kind = InputRequest::Kind;
+    const auto& subject = probes.subject(side);
+    const auto& answer = probes.answer(side);
+    if (!subject || !answer) return std::nullopt;
+    const auto path = subject->path.toStdString();
+    // Of a chosen step it shows the one whose weights are kept.
+    auto view = describeWeights(core::kInspectView, path,
+                                subject->step ? std::to_string(answer->step) : std::string(),
+                                subject->edits);
+    if (!view) return view;
+    std::optional<Options> input;
+    if (const auto& own = probes.own()) {
+        // Stored and random inputs are those of A.
+        const bool ofA = own->kind == Kind::Reference || own->kind == Kind::Random;
+        if (!ofA || side == 0 || subject->path == probes.subject(0)->path)
+            input = wordsOfInput(*own, {});
+    } else if (const auto& data = probes.data(); data && hasData(path, data->data.options)) {
+        input = Options{{"sample", std::int64_t{probes.example()}}, {"split", probes.split()}};
+    }
+    if (!input) return std::nullopt;
     view->options = std::move(*input);
     return view;
 }

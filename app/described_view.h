@@ -13,6 +13,7 @@
 namespace relascope::app {
 
 class Controllers;
+class DuelProbes;
 class TextGenerator;
 
 /// The words of the enabled edits; nullopt where one cannot be said in words: values that are
@@ -28,6 +29,9 @@ std::optional<std::vector<ViewOption>> shownInput(Controllers& c);
 /// weights that are on no disk yet, or on another machine, or what cannot be said in words.
 std::optional<View> describeRun(Controllers& c);
 std::optional<View> describeCheckpoint(Controllers& c);
+
+/// What a side of the Duel shows of its input, without its map.
+std::optional<View> describeSide(const DuelProbes& probes, std::size_t side);
 
 /// The text that was generated last.
 std::optional<View> describeText(const TextGenerator& generator);

@@ -171,7 +171,6 @@ int drawFigure(int argc, char** argv) {
     QApplication application(count, argv);
     widgets::applyTheme(application, widgets::ThemeMode::Light);
     widgets::figureStyle().paper = paper;
-    const widgets::FigureScope scope;
     QString problem;
     try {
         QFile input;
@@ -184,8 +183,13 @@ int drawFigure(int argc, char** argv) {
         if (!frame) throw Error("standard input holds no figure");
         const auto figure = wire::figureFromFrame(*frame);
         const auto origin = wire::originOf(*frame);
+        if (origin.dark && !paper) {
+            widgets::applyTheme(application, widgets::ThemeMode::Dark);
+            widgets::figureStyle().light = false;
+        }
         const widgets::OriginScope named({QString::fromStdString(origin.command),
                                           QString::fromStdString(origin.view), origin.dpi});
+        const widgets::FigureScope scope;
         const QString out = QString::fromLocal8Bit(argv[2]);
         if (std::visit([&](const auto& one) { return drawOne(one, out, &problem); }, figure))
             return 0;

@@ -18,6 +18,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/compare_page.h"
 #include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
@@ -35,6 +36,7 @@
 #include "widgets/export/export.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/view_options.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::app {
 namespace {
@@ -100,6 +102,20 @@ ChosenInput chosenInput(const View& view) {
     return input;
 }
 
+/// Which subject of a view is A (0) or B (1) of the page Duel; one is both.
+std::size_t subjectOnSide(const View& view, std::size_t side) {
+    const auto which = view.command == core::kInspectView ? 1 - side : side;
+    return std::min(which, view.subjects.size() - 1);
+}
+
+EditList editsOf(const std::vector<std::string>& words, const Points& points) {
+    if (!points) throw Error("the model has no hook points for edits");
+    EditList list;
+    for (const auto& one : words)
+        if (one != "none") list.edits.push_back(core::editFromWords(one, *points));
+    return list;
+}
+
 bool isOfInspector(const View& view) {
     return view.command == "inspect" || view.command == "along";
 }
@@ -112,22 +128,24 @@ ViewFiles::ViewFiles(MainWindow& window) : QObject(&window), m_window(window) {
     connect(
         &c.probe, &ProbeController::resultReady, this,
         [this] {
-            if (m_wanted && !m_wanted->checkpoint) shown(*m_window.workbench()->inspector());
+            if (m_wanted && !m_wanted->checkpoint && !m_wanted->duel)
+                shown(*m_window.workbench()->inspector());
         },
         Qt::QueuedConnection);
     connect(
         &c.checkpoint, &CheckpointController::probed, this,
         [this] {
-            if (!m_wanted || !m_wanted->checkpoint) return;
+            if (!m_wanted || !m_wanted->checkpoint || m_wanted->duel) return;
             m_wanted->chosen ? shown(*checkpointInspector()) : chooseCheckpointInput();
         },
         Qt::QueuedConnection);
     connect(&c.probe, &ProbeController::failed, this, [this](const QString&) {
         // The message stands already; what was to follow does not.
-        if (m_wanted && !m_wanted->checkpoint && m_wanted->chosen) m_wanted.reset();
+        if (m_wanted && !m_wanted->checkpoint && !m_wanted->duel && m_wanted->chosen)
+            m_wanted.reset();
     });
     connect(&c.checkpoint, &CheckpointController::failed, this, [this](const QString&) {
-        if (m_wanted && m_wanted->checkpoint) m_wanted.reset();
+        if (m_wanted && m_wanted->checkpoint && !m_wanted->duel) m_wanted.reset();
     });
     connect(&m_task, &LongTask::began, &c.messages, &Messages::info);
 }
@@ -205,6 +223,7 @@ void ViewFiles::open(const QString& path) {
 /// Gives the menus within `shown` the resolution of a view, and those that show it its name.
 static void markMenus(const QWidget& shown, const View& view, const QString& path) {
     widgets::paperAction()->setChecked(view.paper);
+    widgets::figureStyle().light = !view.dark;
     for (auto* menu : shown.findChildren<widgets::ViewMenu*>()) {
         if (view.dpi > 0) menu->setDpi(view.dpi);
         const auto now = menu->described();
@@ -219,7 +238,8 @@ void ViewFiles::show(const QString& path, Read found) {
     m_wanted = Wanted{std::move(found.view), path, !run};
     if (command == core::kStudyView) return openStudy();
     if (command == core::kCurvesView) return openCurves();
-    if (command == core::duelAnalysis().name) return openDuel();
+    if (command == core::duelAnalysis().name || m_wanted->view.subjects.size() > 1)
+        return openDuel();
     run ? openRun() : openCheckpoint();
 }
 
@@ -291,7 +311,13 @@ void ViewFiles::openCurves() {
             const auto at = look.highlight - 1;
             if (at >= 0 && at < c.selection.runs().size())
                 c.selection.setCurrent(c.selection.runs()[at]);
-            auto* curves = m_window.workbench()->curves();
+            // Of several runs Compare alone shows published numbers.
+            const bool compared = view.subjects.size() > 1 && !look.no_published &&
+                                  !publishedOf(c.runs, c.selection.runs()).empty();
+            if (compared) m_window.showPage(PageId::Compare);
+            auto* curves =
+                compared ? qobject_cast<ComparePage*>(m_window.page(PageId::Compare))->curves()
+                         : m_window.workbench()->curves();
             showLook(*curves, look);
             markMenus(*curves, view, m_wanted->path);
             done();
@@ -300,27 +326,63 @@ void ViewFiles::openCurves() {
     m_window.opener().openAll(runs);
 }
 
+/// A duel, or a map minus the same map of another model, which is B minus A.
 void ViewFiles::openDuel() {
     const auto view = m_wanted->view;
-    for (const auto& subject : view.subjects)
-        if (!subject.edits.empty())
-            m_window.controllers().messages.warning(
-                QStringLiteral("The edits of A and B are not set: make them on the Workbench, and "
-                               "take its model with 'From the Workbench'"));
+    m_wanted->duel = true;
     m_window.showPage(PageId::Duel);
     auto* page = m_window.duelPage();
+    connect(&page->probes(), &DuelProbes::answered, this, &ViewFiles::duelAnswered,
+            static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::UniqueConnection));
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-        const auto which = std::min(side, view.subjects.size() - 1);
+        const auto which = subjectOnSide(view, side);
         page->setSubject(side, DuelSubject{placeOfView(view, which), stepOfView(view, which), {}});
     }
-    connect(
-        &page->probes(), &DuelProbes::answered, this,
-        [this, page] {
-            if (!m_wanted || m_wanted->view.command != core::duelAnalysis().name) return;
-            page->tab()->openView(m_wanted->view, m_wanted->path);
-            done();
-        },
-        static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+    // Both may be shown already.
+    QTimer::singleShot(0, this, [this, page] {
+        if (page->probes().answer(0) && page->probes().answer(1)) duelAnswered();
+    });
+}
+
+/// Chooses the input and then the edits of the view, each of which is answered anew.
+void ViewFiles::duelAnswered() {
+    if (!m_wanted || !m_wanted->duel) return;
+    const auto view = m_wanted->view;
+    auto* page = m_window.duelPage();
+    auto& probes = page->probes();
+    const bool maps = view.command == core::kInspectView;
+    if (maps && !std::exchange(m_wanted->chosen, true)) {
+        const auto input = chosenInput(view);
+        if (input.own && input.own->kind == InputRequest::Kind::Text)
+            return probes.chooseText(input.own->text);
+        if (input.own) return probes.chooseInput(*input.own);
+        return probes.chooseExample(input.split.toStdString(),
+                                    std::max<std::int64_t>(0, input.sample));
+    }
+    if (!std::exchange(m_wanted->edited, true)) {
+        bool any = false;
+        for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+            auto subject = *probes.subject(side);
+            const auto& words = view.subjects[subjectOnSide(view, side)].edits;
+            if (words.empty()) continue;
+            try {
+                subject.edits = editsOf(words, probes.points(side));
+            } catch (const Error& error) {
+                return refuseEdits(error);
+            }
+            any = any || subject.edits.anyEnabled();
+            page->setSubject(side, std::move(subject));
+        }
+        if (any) return;
+    }
+    const auto path = m_wanted->path;
+    if (maps) {
+        page->inspector()->chooseView(widgets::inspectorViewOf(view));
+        markMenus(*page->inspector(), view, path);
+    } else {
+        page->tab()->openView(view, path);
+    }
+    done();
 }
 
 void ViewFiles::openRun() {
@@ -425,12 +487,13 @@ bool ViewFiles::applyEdits(InspectorEdits& edits) {
     m_wanted->edited = true;
     const auto& words = m_wanted->view.subjects[0].edits;
     if (words.empty()) return false;
-    if (!edits.points()) throw Error("the model has no hook points for edits");
-    EditList list;
-    for (const auto& one : words)
-        if (one != "none") list.edits.push_back(core::editFromWords(one, *edits.points()));
-    edits.change(std::move(list), QStringLiteral("Open a view"));
+    edits.change(editsOf(words, edits.points()), QStringLiteral("Open a view"));
     return edits.any();
+}
+
+void ViewFiles::refuseEdits(const Error& error) {
+    refuse(QStringLiteral("%1: the edits do not fit this model: %2")
+               .arg(m_wanted->path, QString::fromUtf8(error.what())));
 }
 
 void ViewFiles::shown(const widgets::RelationInspector& inspector) {
@@ -440,8 +503,7 @@ void ViewFiles::shown(const widgets::RelationInspector& inspector) {
         if (!m_wanted->edited && applyEdits(m_wanted->checkpoint ? c.checkpointEdits : c.runEdits))
             return;
     } catch (const Error& error) {
-        return refuse(QStringLiteral("%1: the edits do not fit this model: %2")
-                          .arg(m_wanted->path, QString::fromUtf8(error.what())));
+        return refuseEdits(error);
     }
     finish(m_wanted->checkpoint ? *checkpointInspector() : *m_window.workbench()->inspector());
 }

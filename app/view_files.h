@@ -61,6 +61,7 @@ private:
     void openRun();
     void openCheckpoint();
     void openDuel();
+    void duelAnswered();
     void openStudy();
     void openCurves();
     void chooseRunInput();
@@ -73,12 +74,14 @@ private:
     void finish(widgets::RelationInspector& inspector);
     AnalysisTab* showAnalysis(const std::string& name);
     void refuse(const QString& sentence);
+    void refuseEdits(const Error& error);
     void done();
 
     struct Wanted {
         View view;
         QString path;
-        bool checkpoint = false, chosen = false, edited = false;
+        bool checkpoint = false, duel = false;
+        bool chosen = false, edited = false;
     };
     MainWindow& m_window;
     std::optional<Wanted> m_wanted;

@@ -144,6 +144,7 @@ int runWords(int argc, char** argv, bool answering) {
                 "pictures for a paper: the panel alone, the caption as .txt beside it");
             parser->add_option("--dpi", figureOrigin().dpi, "of a .png; 96 is the screen's")
                 ->check(CLI::Range(24, 600));
+            parser->add_flag("--dark", figureOrigin().dark, "pictures in the dark theme");
         }
         declared.push_back({parser, command.needs, command.declare(*parser)});
         if (command.needs == Needs::Threads)

@@ -86,7 +86,10 @@ struct InspectArguments : SampleArguments {
     std::string path, kind = "relation", out, device = "auto";
     std::int64_t step = -1;
     std::vector<std::string> edits;
-    std::string show = "after";
+    std::string other;  ///< the model whose maps are taken from those of `path`
+    std::int64_t otherStep = -1;
+    std::vector<std::string> otherEdits;
+    std::string show;  ///< empty: after, of two models the difference
     int layer = 1, index = 1, source = -1;
     std::vector<int> layers;         ///< layers of the papers' figure, from 1
     std::vector<std::string> words;  ///< the source in each layer: the end of this word

@@ -58,6 +58,7 @@ int drawView(const DrawArguments& a, const Call&) {
     origin.command = core::commandOf(view);
     origin.view = std::filesystem::path(a.file).filename().string();
     if (view.dpi > 0) origin.dpi = view.dpi;
+    origin.dark = origin.dark || view.dark;
     if (!view.data.empty() && !a.compute) return drawBeside(view, a), 0;
     if (!a.path.empty()) view.subjects[0].path = a.path, view.subjects[0].hub.clear();
     core::findSubjects(view, a.anyWeights);

@@ -70,10 +70,18 @@ void writeCapture(const std::string& file, const ProbeResult& result) {
     fs::remove_all(folder, ignored);
 }
 
-// A probe with the edits of the command line; its origin says what they are.
-ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
-                           const ProbeSample& sample, const std::vector<std::string>& classNames,
-                           std::int64_t example, nlohmann::ordered_json& means) {
+struct Looked {
+    ProbeResult result;
+    std::string keptStep;          ///< the name of the kept weights that were used, if any
+    EditList training;             ///< the edits that the weights are trained with
+    std::string edits;             ///< those of the command line, in words
+    nlohmann::ordered_json means;  ///< of the edits (meansJson())
+};
+
+// A probe with the edits of the command line.
+void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened, const ProbeSample& sample,
+                    const std::vector<std::string>& classNames, std::int64_t example,
+                    Looked& looked) {
     core::Interventions interventions{core::editsNamed(a.edits, opened.points(sample)),
                                       editData(a.path, opened)};
     interventions.data.exampleSplit = a.split;
@@ -81,25 +89,30 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
     // Edits of the training may need the data.
     const core::Interventions none{{}, interventions.data};
     const auto& edits = interventions.edits;
-    if (!edits.anyEnabled() || a.show == "before") return opened.probe(sample, classNames, none);
-    const std::string words = core::wordsOf(edits);
+    if (edits.anyEnabled()) looked.edits = core::wordsOf(edits);
+    if (!edits.anyEnabled() || a.show == "before") {
+        looked.result = opened.probe(sample, classNames, none);
+        return;
+    }
     std::shared_ptr<const ProbeResult> before;
     if (a.show == "difference")
         before = std::make_shared<const ProbeResult>(opened.probe(sample, classNames, none));
-    auto result = opened.probe(sample, classNames, interventions);
+    looked.result = opened.probe(sample, classNames, interventions);
     nameMeans(opened, edits);
-    means = meansJson(opened, edits);
+    looked.means = meansJson(opened, edits);
     if (before)
-        result = differenceOf(std::make_shared<const ProbeResult>(std::move(result)), before);
-    result.sample.origin += std::string(before ? ", changed by " : ", edited: ") + words;
-    return result;
+        looked.result =
+            differenceOf(std::make_shared<const ProbeResult>(std::move(looked.result)), before);
 }
 
-// `keptStep` becomes the name of the kept weights that were used, if any, and `training` the edits
-// that the weights are trained with; `means` becomes the means of the edits (meansJson()).
-ProbeResult lookInside(const InspectArguments& given, std::string& keptStep, EditList& training,
-                       nlohmann::ordered_json& means) {
-    auto a = given;
+bool hasOwnInput(const InspectArguments& a) {
+    return !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
+           !a.tokens.empty();
+}
+
+// `input`: what is seen in place of the input of the command line; null: that one.
+Looked lookInside(InspectArguments a, const ProbeSample* input = nullptr) {
+    Looked looked;
     const bool recorded =
         core::isRunFolder(a.path) && core::isRecorded(core::readRunOptions(a.path).model);
     // All that can be looked at are the captures: without a step the newest.
@@ -108,10 +121,9 @@ ProbeResult lookInside(const InspectArguments& given, std::string& keptStep, Edi
             a.step = steps.back();
     if (a.step >= 0 && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
-    const bool ownInput = !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
-                          !a.tokens.empty();
+    const bool ownInput = hasOwnInput(a);
     // A capture holds maps alone; edits need the weights.
-    if (a.step >= 0 && !ownInput && a.edits.empty()) {
+    if (a.step >= 0 && !ownInput && a.edits.empty() && (!input || recorded)) {
         const std::string captures = a.path + "/captures";
         const auto steps = core::captureSteps(captures);
         const auto number = std::max<std::int64_t>(0, a.sample);
@@ -119,11 +131,12 @@ ProbeResult lookInside(const InspectArguments& given, std::string& keptStep, Edi
         const bool kept = !recorded && !core::KeptWeights(a.path).steps().empty();
         if (captured && (!kept || number < core::captureSamples(captures, a.step))) {
             // A capture is taken before edits that begin at its step, except at the start.
-            training = core::editsAfterStep(a.path, std::max<std::int64_t>(0, a.step - 1));
-            if (training.anyEnabled())
+            looked.training = core::editsAfterStep(a.path, std::max<std::int64_t>(0, a.step - 1));
+            if (looked.training.anyEnabled())
                 std::cerr << plainName(a.path) << ": captured with the edits of its training: "
-                          << core::wordsOf(training) << "\n";
-            return core::loadCapture(captures, a.step, number);
+                          << core::wordsOf(looked.training) << "\n";
+            looked.result = core::loadCapture(captures, a.step, number);
+            return looked;
         }
         if (!captured && !kept) {
             std::string known;
@@ -133,18 +146,75 @@ ProbeResult lookInside(const InspectArguments& given, std::string& keptStep, Edi
         }
     }
     const auto chosen = a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{};
-    keptStep = chosen.kept;
+    looked.keptStep = chosen.kept;
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     if (const auto none = core::noRelationsText(opened.options());
         !none.empty() && !isCapture(a.out) && kindFromName(a.kind) != MapKind::SensoryAttention)
         throw OptionError("--kind", none + "; give --kind attention-sa");
-    const auto [sample, classNames] = readSample(opened, a.path, a);
+    const auto read =
+        input ? SampleInput{*input, classNamesOf(opened, a.path)} : readSample(opened, a.path, a);
     resolveTrainingEdits(a.edits, a.path, opened);
-    training = opened.trainingEdits();
-    if (!a.edits.empty() || training.anyEnabled())
-        return probeWithEdits(a, opened, sample, classNames,
-                              ownInput ? -1 : std::max<std::int64_t>(0, a.sample), means);
-    return opened.probe(sample, classNames);
+    looked.training = opened.trainingEdits();
+    if (!a.edits.empty() || looked.training.anyEnabled())
+        probeWithEdits(a, opened, read.sample, read.classNames,
+                       ownInput ? -1 : std::max<std::int64_t>(0, a.sample), looked);
+    else
+        looked.result = opened.probe(read.sample, read.classNames);
+    return looked;
+}
+
+// What the pictures of the window say of edits.
+std::string captionOf(const InspectArguments& a, const Looked& looked) {
+    const auto name = folderName(a.path);
+    if (looked.edits.empty()) return name;
+    return name + ", " +
+           (a.show == "before"       ? "before the edits: "
+            : a.show == "difference" ? "changed by: "
+                                     : "edited: ") +
+           looked.edits;
+}
+
+// `looked` minus what the other model shows of the same input, or that alone; returns the caption.
+std::string compareWith(const InspectArguments& given, Looked& looked) {
+    auto a = given, b = given;
+    a.show = b.show = "after";
+    b.path = a.other, b.step = a.otherStep, b.edits = a.otherEdits;
+    // Models make random inputs of their own, and runs have data of their own.
+    const bool each = !a.image.empty() || !a.text.empty() || !a.tokens.empty();
+    const auto sample = looked.result.sample;
+    auto other = lookInside(b, each ? nullptr : &sample);
+    const auto caption = captionOf(a, looked);
+    auto otherName = folderName(b.path);
+    if (b.step >= 0) otherName += ", step " + groupedNumber(other.result.step);
+    if (!other.edits.empty()) otherName += ", edited: " + other.edits;
+    const auto &source = looked.result.sample.source, &otherSource = other.result.sample.source;
+    if (source.tokens != otherSource.tokens || source.labels != otherSource.labels)
+        throw OptionError("other", "the tokens of " + plainName(a.path) + " and " +
+                                       plainName(b.path) +
+                                       " differ, so that their maps have no difference; look at "
+                                       "each of them");
+    if (given.show == "before") {
+        looked = std::move(other);
+        return otherName;
+    }
+    if (given.show == "after") return caption;
+    const auto requireSame = [&](MapKind kind, std::int64_t index) {
+        const auto* own = looked.result.find(kind, a.layer - 1, static_cast<int>(index) - 1);
+        const auto* theirs = other.result.find(kind, a.layer - 1, static_cast<int>(index) - 1);
+        // What the first lacks is said where its maps are looked for.
+        if (own && (!theirs || own->rows != theirs->rows || own->columns != theirs->columns))
+            throw OptionError("other", plainName(b.path) +
+                                           " has no map of the same objects in "
+                                           "layer " +
+                                           std::to_string(a.layer) + " to be taken from it");
+    };
+    const auto kind = kindFromName(a.kind);
+    const bool product = kind == MapKind::AttentionTimesRelation;
+    requireSame(product ? MapKind::Relation : kind, a.index);
+    if (product) requireSame(MapKind::RelationalAttention, a.look.head);
+    looked.result = differenceOf(std::make_shared<const ProbeResult>(std::move(looked.result)),
+                                 std::make_shared<const ProbeResult>(std::move(other.result)));
+    return caption + ", minus " + otherName;
 }
 
 std::string csvOf(const ProbeResult& result, const RelationMap& map) {
@@ -221,8 +291,8 @@ int tokenOfWord(const std::vector<std::string>& pieces, const std::string& word)
 // the last token of a text or the object of tellingSource(); layers beyond the last one mean the
 // last.
 wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result,
-                            const RelationMap& map) {
-    wire::TintFigure figure{result, a.index - 1, {}, folderName(a.path), core::isRunFolder(a.path)};
+                            const RelationMap& map, const std::string& caption) {
+    wire::TintFigure figure{result, a.index - 1, {}, caption, core::isRunFolder(a.path)};
     const auto& read = result.sample.source;
     if (!a.words.empty() && !read.text)
         throw OptionError("--words", "the input is no text; choose a run on text");
@@ -252,6 +322,10 @@ int inspect(const InspectArguments& given, const Call& call) {
     if (!a.words.empty() && a.text.empty() && a.tokens.empty() && a.sample < 0 && a.random < 0 &&
         core::isRunFolder(a.path))
         a.text = core::readRunOptions(a.path).data.pinned_text;
+    if (a.other.empty() && (a.otherStep >= 0 || !a.otherEdits.empty())) a.other = a.path;
+    if (a.show.empty()) a.show = a.other.empty() ? "after" : "difference";
+    if (!a.other.empty() && (a.along || !a.layers.empty()))
+        throw OptionError("other", "is for one map; leave out --along and --layers");
     const MapKind kind = kindFromName(a.kind);
     if (!a.out.empty()) endingOf(a.out, {".csv", ".safetensors"});
     if (a.along) return inspectAlong(a, call);
@@ -265,13 +339,21 @@ int inspect(const InspectArguments& given, const Call& call) {
                           "attention-x-relation is for pictures of one map; give --out with .png, "
                           ".svg or .pdf, or --kind relation");
 
-    std::string keptStep;
-    EditList training;
-    nlohmann::ordered_json means;
-    ProbeResult result = lookInside(a, keptStep, training, means);
-    if (training.anyEnabled())
-        result.sample.origin += ", trained with edits: " + core::wordsOf(training);
-    if (!keptStep.empty()) std::cerr << keptStep << "\n";
+    Looked looked;
+    std::string caption;
+    if (a.other.empty()) {
+        looked = lookInside(a);
+        caption = captionOf(a, looked);
+    } else {
+        auto first = a;
+        first.show = "after";
+        looked = lookInside(first);
+        caption = compareWith(a, looked);
+    }
+    auto& result = looked.result;
+    if (looked.training.anyEnabled())
+        result.sample.origin += ", trained with edits: " + core::wordsOf(looked.training);
+    if (!looked.keptStep.empty()) std::cerr << looked.keptStep << "\n";
     if (!result.notFinite.empty()) std::cerr << "warning: " << plainName(result.notFinite) << "\n";
     // A product is made of a relation and the attention of a head.
     const auto stored = product ? MapKind::Relation : kind;
@@ -299,11 +381,11 @@ int inspect(const InspectArguments& given, const Call& call) {
         throw OptionError("--head", std::to_string(a.look.head) + " is beyond the layer's " +
                                         std::to_string(heads));
     if (isPicture(a.out) && !a.layers.empty()) {
-        draw(a.out, tintFigure(a, result, *map), a.paper);
+        draw(a.out, tintFigure(a, result, *map, caption), a.paper);
     } else if (isPicture(a.out)) {
         draw(a.out,
-             wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
-                             folderName(a.path), core::isRunFolder(a.path), lookOf(a)},
+             wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source), caption,
+                             core::isRunFolder(a.path), lookOf(a)},
              a.paper);
     } else if (map && !a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));
@@ -312,8 +394,10 @@ int inspect(const InspectArguments& given, const Call& call) {
     const auto at = static_cast<std::size_t>(a.layer - 1);
     const std::string layerName = at < result.layers.size() ? result.layers[at].name : "";
     if (a.json) {
+        // Pictures say of edits and of the other model in their captions.
+        const auto more = caption.substr(folderName(a.path).size());
         nlohmann::ordered_json json = {{"step", result.step},
-                                       {"sample", result.sample.origin},
+                                       {"sample", result.sample.origin + more},
                                        {"label", result.sample.label},
                                        {"classes", result.classNames},
                                        {"probabilities", result.probabilities}};
@@ -325,10 +409,10 @@ int inspect(const InspectArguments& given, const Call& call) {
                          {"rows", map->rows},
                          {"columns", map->columns},
                          {"values", map->all()}});
-        if (!keptStep.empty()) json["kept"] = keptStep;
-        if (training.anyEnabled()) json["training_edits"] = wordsOfEach(training);
+        if (!looked.keptStep.empty()) json["kept"] = looked.keptStep;
+        if (looked.training.anyEnabled()) json["training_edits"] = wordsOfEach(looked.training);
         if (!result.notFinite.empty()) json["not_finite"] = result.notFinite;
-        if (!means.is_null()) json["means"] = std::move(means);
+        if (!looked.means.is_null()) json["means"] = std::move(looked.means);
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
         std::cout << csvOf(result, *map);
@@ -338,6 +422,9 @@ int inspect(const InspectArguments& given, const Call& call) {
 
 void inspectOptions(CLI::App& command, InspectArguments& a) {
     checkpointOption(command, a.path, "run or checkpoint folder");
+    command.add_option("other", a.other,
+                       "another run or checkpoint, whose map of the same input is subtracted; "
+                       "with --other-step or --other-edit without it the same");
     sampleOptions(command, a);
     command
         .add_option("--step", a.step,
@@ -374,7 +461,14 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
                        ".png, .svg, .pdf, .csv, or .safetensors: every map, as a capture");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command.add_option("--edit", a.edits, kEditHelp)->take_all();
-    command.add_option("--show", a.show, "with edits: after, before or difference")
+    command.add_option("--other-step", a.otherStep, "the same as --step, of the other model")
+        ->check(CLI::NonNegativeNumber);
+    command.add_option("--other-edit", a.otherEdits, "the same as --edit, of the other model")
+        ->take_all();
+    command
+        .add_option("--show", a.show,
+                    "with edits: after, before or difference; of two models: the first, the other "
+                    "or the difference")
         ->check(CLI::IsMember({"after", "before", "difference"}));
 }
 

@@ -86,6 +86,8 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
         connect(&side.opening, &LongTask::failed, this, &DuelProbes::notOpened);
         connect(session, &Inspection::refused, this, refuse);
         connect(session, &Inspection::failed, this, refuse);
+        connect(session, &Inspection::pointsFound, this,
+                [this, k](const Points& points) { m_sides[k].points = points; });
         // The maps without edits follow, and are shown with the sentence.
         connect(session, &Inspection::editsRefused, this,
                 [this, k](const QString& sentence) { m_sides[k].problem = sentence; });

@@ -13,6 +13,7 @@
 #include <QObject>
 #include <QString>
 
+#include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 #include "types/edit.h"
@@ -72,6 +73,8 @@ public:
     const std::shared_ptr<const ProbeResult>& answer(std::size_t side) const {
         return m_sides[side].result;
     }
+    /// The hook points of a side's model; null until its first result.
+    const Points& points(std::size_t side) const { return m_sides[side].points; }
     LongTask& task() { return m_task; }
     /// Why edits of A or B were refused; their results are computed without the edits. Empty if no
     /// edits were refused.
@@ -95,6 +98,7 @@ private:
         Looker looker;
         std::unique_ptr<Inspection> session;
         std::shared_ptr<const ProbeResult> result;
+        Points points;
         QString problem;  ///< why the result is without its edits
         LongTask opening;
     };

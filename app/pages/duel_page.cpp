@@ -17,6 +17,8 @@
 
 #include "analysis/duel.h"
 #include "app/controllers/controllers.h"
+#include "app/described_view.h"
+#include "app/opener.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/data_source.h"
@@ -103,6 +105,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     m_inspector->setAccessibleName(QStringLiteral("Maps of A and B"));
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     m_inspector->setThree();
+    m_inspector->setDescribe([this] { return describeSide(m_probes, 1); });
     m_inspector->setEmptyState(
         QStringLiteral("The maps of A and B appear here when both have answered."), {});
     m_linked->setCheckable(true);
@@ -444,7 +447,13 @@ void DuelPage::showPartners(MapKind kind, int layer, int index) {
 void DuelPage::show(const widgets::Inspected& inspected) {
     m_error->setSentence(m_probes.problems());
     m_again->hide();
-    m_inspector->setInspected(inspected);
+    const auto& b = *m_probes.subject(1);
+    auto both = inspected;
+    both.pinned.view = describeSide(m_probes, 0);
+    if (b.edits.anyEnabled()) both.words = wordsOfList(b.edits);
+    m_inspector->setFigureRun(checkpointTitles({b.path}).front(),
+                              core::isRunFolder(b.path.toStdString()));
+    m_inspector->setInspected(both);
     if (std::exchange(m_first, false)) {
         auto view = firstView(*inspected.result);
         view.beside = true;

@@ -55,6 +55,7 @@ struct View {
     std::vector<ViewOption> options;    ///< in the order of the command
     int dpi = 0;                        ///< of a PNG, 96 as on the screen; 0: the usual 300
     bool paper = false;                 ///< for a paper
+    bool dark = false;                  ///< in the dark theme
     std::string version;                ///< of the program that saved it
     /// SHA-256 of the files that options name, by option.
     std::map<std::string, std::string> files;

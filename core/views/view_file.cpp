@@ -145,6 +145,11 @@ public:
         checkName(of(name), text);
         return text;
     }
+    bool flag(const std::string& name) const {
+        const auto* value = find(name);
+        if (value && !value->is_boolean()) throw OptionError(of(name), "is not true or false");
+        return value && value->get<bool>();
+    }
     std::vector<std::string> texts(const std::string& name) const {
         std::vector<std::string> all;
         const auto* value = find(name);
@@ -219,9 +224,9 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
         throw OptionError("format", json["format"].dump().substr(0, 80) +
                                         " is not relascope-view/1; it was saved by another "
                                         "version of Relascope");
-    const Members members(
-        json, "",
-        {"format", "version", "command", "subjects", "options", "files", "dpi", "paper", "data"});
+    const Members members(json, "",
+                          {"format", "version", "command", "subjects", "options", "files", "dpi",
+                           "paper", "dark", "data"});
     if (!members.find("format")) throw OptionError("format", "is missing: this is no view file");
     View view;
     view.version = members.text("version");
@@ -261,10 +266,8 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
             throw OptionError("dpi", dpi->dump().substr(0, 80) + " is no resolution of 24 to 600");
         view.dpi = dpi->get<int>();
     }
-    if (const auto* paper = members.find("paper")) {
-        if (!paper->is_boolean()) throw OptionError("paper", "is not true or false");
-        view.paper = paper->get<bool>();
-    }
+    view.paper = members.flag("paper");
+    view.dark = members.flag("dark");
     if (const auto* data = members.find("data")) {
         const Members of(*data, "data", {"file", "checksum"});
         view.data = of.text("file"), view.dataChecksum = of.text("checksum");
@@ -280,6 +283,7 @@ void checkView(const View& view) {
     const auto specs = viewOptions(view.command);
     const auto* analysis = analysisOfView(view.command);
     const std::size_t most = view.command == kCurvesView       ? kMostCurves
+                             : view.command == kInspectView    ? 2
                              : analysis && analysis->twoModels ? 2
                                                                : 1;
     if (view.subjects.empty() || view.subjects.size() > most)
@@ -336,6 +340,7 @@ ViewJson viewToJson(const View& view, const std::string& folder) {
     if (!view.files.empty()) json["files"] = view.files;
     if (view.dpi > 0) json["dpi"] = view.dpi;
     if (view.paper) json["paper"] = true;
+    if (view.dark) json["dark"] = true;
     if (!view.data.empty()) json["data"] = {{"file", view.data}, {"checksum", view.dataChecksum}};
     return json;
 }

@@ -161,7 +161,7 @@ std::vector<std::string> wordsOf(const View& view) {
         const auto& subject = view.subjects[k];
         const std::string of = k == 0 ? "--" : "--other-";
         if (!subject.checkpoint.empty())
-            addWords(words, view.command == kInspect ? "--step" : of + "checkpoint",
+            addWords(words, of + (view.command == kInspect ? "step" : "checkpoint"),
                      subject.checkpoint);
         for (const auto& edit : subject.edits) addWords(words, of + "edit", edit);
     }
@@ -171,6 +171,7 @@ std::vector<std::string> wordsOf(const View& view) {
     if (view.printed) return words;
     if (view.dpi > 0) addWords(words, "--dpi", std::to_string(view.dpi));
     if (view.paper) words.emplace_back("--paper");
+    if (view.dark) words.emplace_back("--dark");
     return words;
 }
 
@@ -188,7 +189,8 @@ std::string commandOf(const View& view, const std::string& out) {
 
 std::string pythonOf(const View& view) {
     if (view.subjects.empty()) return {};
-    if (view.command == kInspect) return "relascope.map(" + pythonMap(view) + ")";
+    const bool map = view.command == kInspect;
+    if (map && view.subjects.size() == 1) return "relascope.map(" + pythonMap(view) + ")";
     const auto place = [](const ViewSubject& subject) { return pythonText(placeWord(subject)); };
     if (view.command == kCurvesView)
         return "[relascope.read(run).metrics(\"validation\") for run in " +
@@ -202,11 +204,16 @@ std::string pythonOf(const View& view) {
         const auto& subject = view.subjects[k];
         const std::string of = k == 0 ? "" : "other_";
         if (!subject.checkpoint.empty())
-            line += ", " + of + "checkpoint=" + pythonText(subject.checkpoint);
+            line += ", " + of + (map ? "step=" : "checkpoint=") + pythonText(subject.checkpoint);
         if (!subject.edits.empty())
             line += ", " + of + "edit=" + pythonList(subject.edits, pythonText);
     }
-    return line + pythonOptions(view, false) + ")";
+    if (!map) return line + pythonOptions(view, false) + ")";
+    // How a picture is looked at changes no numbers.
+    for (const char* name : {"kind", "layer", "index", "show"})
+        if (const auto* value = view.option(name))
+            line += std::string(", ") + name + "=" + pythonValue(*value);
+    return line + pythonOptions(view, true) + ")";
 }
 
 }  // namespace relascope::core

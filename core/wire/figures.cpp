@@ -105,13 +105,14 @@ Bytes figureBytes(const Figure& figure, const FigureOrigin& origin) {
     message["command"] = origin.command;
     message["view"] = origin.view;
     message["dpi"] = origin.dpi;
+    message["dark"] = origin.dark;
     return frameBytes(message, blob);
 }
 
 FigureOrigin originOf(const Frame& frame) {
     FigureOrigin origin{valueOf<std::string>(frame.message, "command"),
                         valueOf<std::string>(frame.message, "view"),
-                        valueOf<int>(frame.message, "dpi")};
+                        valueOf<int>(frame.message, "dpi"), valueOf<bool>(frame.message, "dark")};
     if (origin.dpi < 24 || origin.dpi > 2400) throw FrameError("a figure has no valid dpi");
     return origin;
 }

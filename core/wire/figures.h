@@ -107,6 +107,7 @@ struct FigureOrigin {
     std::string command;  ///< the line that draws it
     std::string view;     ///< the name of the view file that it was drawn from; may be empty
     int dpi = 300;        ///< of a PNG
+    bool dark = false;    ///< in the dark theme
 };
 
 /// A figure as a frame. Throws FrameError for a result that is larger than a frame.

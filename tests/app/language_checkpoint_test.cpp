@@ -2,6 +2,8 @@
 // The Checkpoint page with a language model: texts that it reads and writes.
 #include <QCheckBox>
 #include <QComboBox>
+#include <QMenu>
+#include <QProcess>
 #include <QSignalSpy>
 #include <QSpinBox>
 
@@ -14,7 +16,9 @@
 #include "tests/app/language_fixture.h"
 #include "tests/widgets/child.h"
 #include "text/tokenizer.h"
+#include "views/view_words.h"
 #include "widgets/data/statistics_view.h"
+#include "widgets/export/export.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/source/probability_bars.h"
@@ -121,6 +125,33 @@ TEST_F(WritingTest, ARunWritesAndTheInspectorFollows) {
                       panel()->text()->tileRect(5).center());
     ASSERT_TRUE(waitUntil([this] { return result()->sample.source.size() == 16; }));
     EXPECT_EQ(page()->inspector()->view().source, 5);
+}
+
+TEST_F(WritingTest, TheCommandThatIsCopiedWritesTheSameText) {
+    openedRun();
+    auto* menu = panel()->menu();
+    EXPECT_FALSE(menu->describe());  // nothing is written yet
+    setTokens(9);
+    generate();
+    Q_EMIT menu->menu()->aboutToShow();
+    QStringList shown;
+    for (const auto* action : menu->menu()->actions())
+        if (action->isVisible()) shown << action->text();
+    EXPECT_TRUE(shown.contains("Copy as command"));
+    EXPECT_TRUE(shown.contains("Copy as Python"));
+    EXPECT_FALSE(shown.contains("Save view..."));
+    const auto words = core::wordsOf(*menu->describe());
+    QStringList arguments;
+    for (const auto& word : words) arguments << QString::fromStdString(word);
+    QProcess command;
+    command.start(QStringLiteral(RELASCOPE_BIN "/relascope-cli"), arguments);
+    ASSERT_TRUE(command.waitForFinished(60000));
+    EXPECT_EQ(QString::fromUtf8(command.readAllStandardOutput()).chopped(1),
+              panel()->text()->text())
+        << core::commandOf(*menu->describe());
+    // What is typed next is of the next text.
+    setTokens(3);
+    EXPECT_EQ(core::wordsOf(*menu->describe()), words);
 }
 
 TEST_F(WritingTest, BeyondTheContextTheNewestTokensAreSeen) {

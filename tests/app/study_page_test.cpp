@@ -12,6 +12,7 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QMimeData>
+#include <QProcess>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -26,6 +27,7 @@
 #include "study_fixture.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
+#include "views/view_words.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_progress.h"
@@ -151,6 +153,53 @@ TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
     EXPECT_EQ(child<QComboBox>(page()->curves(), "Band")->currentText(), "none");
     QTest::mouseClick(page()->curves()->logChip(), Qt::LeftButton);
     EXPECT_TRUE(page()->curves()->plot()->logX());
+}
+
+TEST_F(StudyPageTest, EveryMenuCopiesACommandThatMakesTheSame) {
+    const QString path = occurs();
+    ASSERT_TRUE(opened(path));
+    page()->curves()->setLook({"two-standard-errors", true, true, false});
+    const auto menuOf = [this](const QWidget* view) {
+        for (auto* menu : page()->findChildren<ViewMenu*>())
+            if (menu->view() == view) return menu;
+        return static_cast<ViewMenu*>(nullptr);
+    };
+    const auto run = [&](ViewMenu* menu, const QString& out, QStringList more = {}) {
+        QStringList words = std::move(more);
+        for (const auto& word : core::wordsOf(*menu->describe()))
+            words << QString::fromStdString(word);
+        if (!out.isEmpty())
+            words << QString::fromStdString(core::outOption(*menu->describe())) << out;
+        QProcess command;
+        command.start(QStringLiteral(RELASCOPE_BIN "/relascope-cli"), words);
+        EXPECT_TRUE(command.waitForFinished(60000));
+        return command.readAllStandardOutput();
+    };
+    const auto bytes = [](const QString& name) {
+        QFile file(name);
+        EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << name.toStdString();
+        const QByteArray all = file.readAll();
+        return all.mid(all.indexOf("</desc>"));
+    };
+    QString error;
+    auto* plot = menuOf(page()->curves()->plot());
+    ASSERT_TRUE(plot->write(folder.filePath("menu.svg"), &error)) << error.toStdString();
+    run(plot, folder.filePath("command.svg"));
+    EXPECT_GT(bytes(folder.filePath("menu.svg")).size(), 1000);
+    // The menu writes the caption of the page below the plot, the command a title above it.
+    EXPECT_TRUE(core::commandOf(*plot->describe())
+                    .ends_with(" --band two-standard-errors --log-x --no-published"));
+    const QByteArray table = run(menuOf(page()->table()), {});
+    EXPECT_TRUE(table.contains("mean +- s.e.m.")) << table.toStdString();
+    const QByteArray runs = run(menuOf(page()->runs()->grid()), {});
+    EXPECT_TRUE(runs.contains("transformer-n250-s0")) << runs.toStdString();
+    // The menus behind the buttons list the entries.
+    QStringList entries;
+    Q_EMIT page()->table()->menu()->aboutToShow();
+    for (const auto* action : page()->table()->menu()->actions())
+        if (action->isVisible()) entries << action->text();
+    EXPECT_TRUE(entries.contains("Copy as command")) << entries.join(u',').toStdString();
+    EXPECT_FALSE(entries.contains("Save view..."));
 }
 
 TEST_F(StudyPageTest, DoubleClickOpensTheRunInTheWorkbench) {

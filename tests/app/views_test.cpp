@@ -20,6 +20,7 @@
 #include "app/pages/duel_page.h"
 #include "app/view_files.h"
 #include "files/atomic_file.h"
+#include "interventions/edit_words.h"
 #include "views/curve_look.h"
 #include "views/look.h"
 #include "views/view_file.h"
@@ -198,6 +199,7 @@ TEST_F(ViewsTest, AnalysesOpenOnASecondStart) {
         open(QString::fromStdString(name));
         auto* tab = measured(in, name);
         ASSERT_TRUE(waitUntil([&] { return finished(tab, in, name); }, 60000)) << name;
+        in.resize(1500, 1000);  // the picture does not depend on it
         expectSame(tab->view()->menu(), QString::fromStdString(name));
     }
 }
@@ -217,6 +219,49 @@ TEST_F(ViewsTest, ADuelOpensOnASecondStart) {
     auto* tab = in.duelPage()->tab();
     ASSERT_TRUE(waitUntil([&] { return finished(tab, in, "duel"); }, 60000));
     expectSame(tab->view()->menu(), "duel");
+}
+
+TEST_F(ViewsTest, MapsOfADuelOpenOnASecondStart) {
+    window->showPage(PageId::Duel);
+    auto* page = window->duelPage();
+    page->setSubject(0, DuelSubject{run, 0, {}});
+    page->setSubject(1, DuelSubject{run, 12, {}});
+    QSignalSpy answered(&page->probes(), &DuelProbes::answered);
+    ASSERT_TRUE(waitUntil([&] { return answered.count() > 0; }, 60000));
+    page->probes().chooseExample("validation", 5);
+    ASSERT_TRUE(waitUntil([&] { return answered.count() > 1; }, 60000));
+    EditList edits;
+    edits.edits.push_back(
+        core::editFromWords("layer 1 relation 1 zero", *page->probes().points(1)));
+    page->setSubject(1, DuelSubject{run, 12, edits});
+    ASSERT_TRUE(waitUntil([&] { return answered.count() > 2; }, 60000));
+    auto* menu = page->inspector()->mapPane()->menu();
+    const auto show = [&](Shown shown) {
+        page->inspector()->showCell(MapKind::Relation, 1, 0, 4, 2);
+        page->inspector()->chooseView(page->inspector()->view().with(&InspectorView::shown, shown));
+    };
+    const auto lineOf = [&] { return core::commandOf(*menu->describe()); };
+    show(Shown::After);
+    EXPECT_NE(lineOf().find(" --step 12 --edit 'layer 1 relation 1 zero' --sample 5"),
+              std::string::npos)
+        << lineOf();
+    show(Shown::Before);
+    EXPECT_NE(lineOf().find(" --step 0 --sample 5 --split validation --layer 2"), std::string::npos)
+        << lineOf();
+    show(Shown::Difference);
+    EXPECT_NE(lineOf().find(" --other-step 0 "), std::string::npos) << lineOf();
+    save(menu, "difference");
+
+    auto& in = startAgain();
+    in.resize(1500, 1000);
+    open("difference");
+    auto* again = in.duelPage();
+    expectSame(again->inspector()->mapPane()->menu(), "difference");
+    EXPECT_EQ(again->probes().subject(1)->edits.edits, edits.edits);
+    // Once more, while it is shown.
+    again->inspector()->showCell(MapKind::Relation, 0, 1, 1, 1);
+    open("difference");
+    expectSame(again->inspector()->mapPane()->menu(), "difference");
 }
 
 TEST_F(ViewsTest, CurvesOpenOnASecondStart) {
@@ -266,6 +311,7 @@ TEST_F(ViewsTest, CurvesOpenOnASecondStart) {
     open("curves");
     ASSERT_TRUE(showsBoth(in));
     EXPECT_TRUE(in.workbench()->curves()->options() == options);
+    in.resize(1500, 1000);
     expectSame(menuOf(in), "curves");
 }
 
@@ -366,8 +412,14 @@ TEST_F(ViewsTest, TheMenuCopiesTheCommand) {
         << command.toStdString();
     entry("Copy as Python")->trigger();
     EXPECT_TRUE(QApplication::clipboard()->text().startsWith("relascope.map(relascope.maps(\""));
-    // The picture of one that is compared is of two weights, and no command draws it.
+    // The picture of one that is compared is of two weights and of one input.
     inspector()->pin("A");
+    c().selection.setStep(8);
+    ASSERT_TRUE(waitUntil([this] { return c().probe.shownStep() == 8 && shows(*window); }));
+    inspector()->chooseView(inspector()->view().with(&InspectorView::shown, Shown::Difference));
+    ASSERT_TRUE(menu->describe());
+    EXPECT_EQ(menu->describe()->subjects.size(), 2u);
+    choose(4);
     inspector()->chooseView(inspector()->view().with(&InspectorView::shown, Shown::Difference));
     Q_EMIT menu->menu()->aboutToShow();
     EXPECT_FALSE(entry("Copy as command")->isVisible());

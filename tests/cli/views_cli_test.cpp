@@ -117,7 +117,16 @@ TEST_F(ViewsCli, TenKindsOfViewsAreTheirCommands) {
                                  {"corrupt", std::string("sample:1")},
                                  {"split", std::string("validation")}}));
     expectDrawn(viewOf("shares", {{"split", std::string("validation")}}));
+    auto two = mapView();
+    two.subjects[0].edits = {"layer 1 relation 2 zero"};
+    two.subjects.push_back({run(), "", "0", "", {"layer 1 relation 1 zero"}});
+    two.dark = true;
+    expectDrawn(with(two, {{"show", std::string("difference")}}));
     expectDrawn(viewOf("study", {{"metric", std::string("accuracy")}}));
+    expectDrawn(viewOf("study", {{"metric", std::string("accuracy")},
+                                 {"band", std::string("two-standard-errors")},
+                                 {"no_published", true},
+                                 {"reference", true}}));
     expectDrawn(
         viewOf("curves",
                {{"axis", std::string("epoch")}, {"log_y", true}, {"title", std::string("a run")}}));
@@ -138,6 +147,46 @@ TEST_F(ViewsCli, TheLookOfAMapIsDrawn) {
                                                       {"transposed", true},
                                                       {"parts", Texts{"map"}}})
         EXPECT_NE(drawn(with(mapView(), {option})), usual) << option.name;
+}
+
+TEST_F(ViewsCli, AMapMinusThatOfAnotherModel) {
+    const auto values = [](const std::string& more) {
+        const auto shown = runCli("inspect " + run() + " --sample 3 --json --threads 1 " + more);
+        EXPECT_EQ(shown.code, 0) << more << "\n" << shown.err;
+        return json(shown)["values"].get<std::vector<double>>();
+    };
+    const std::string edit = "'layer 1 relation 1 scale 0.5'";
+    const auto a = values(""), b = values("--edit " + edit + " --step 0"),
+               both = values(run() + " --other-step 0 --other-edit " + edit);
+    ASSERT_EQ(both.size(), a.size());
+    double largest = 0.0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        EXPECT_NEAR(both[k], a[k] - b[k], 1e-5) << k;
+        largest = std::max(largest, std::abs(both[k]));
+    }
+    EXPECT_GT(largest, 0.01);
+    EXPECT_EQ(values("--other-step 0 --other-edit " + edit), both);  // the same model
+    EXPECT_EQ(values("--show before --other-step 0 --other-edit " + edit), b);
+    EXPECT_EQ(values("--show after --other-step 0"), a);
+    expectRefused("inspect " + run() + " " + run() + " --along --source 1 --to 2", 2, "other: ");
+    expectRefused("inspect " + run() + " nowhere", 1, "nowhere");
+    expectRefused("inspect " + run() + " " + run() + "/checkpoints/step-4 --other-step 2", 2,
+                  "--step: needs a run folder");
+}
+
+TEST_F(ViewsCli, AStudyIsShownByItsFolder) {
+    const auto byOut = runCli("study --out " + study() + " --show"),
+               byFolder = runCli("study " + study() + " --show"),
+               runs = runCli("study " + study() + " --show --runs");
+    EXPECT_EQ(byFolder.code, 0) << byFolder.err;
+    EXPECT_EQ(byFolder.out, byOut.out);
+    EXPECT_NE(runs.out.find("state"), std::string::npos) << runs.out;
+    EXPECT_NE(runs.out.find("done"), std::string::npos) << runs.out;
+    EXPECT_FALSE(
+        json(runCli("study " + study() + " --show --json"))["cells"][0]["value"].is_null());
+    expectRefused("study quick", 2, "--out: is missing");
+    expectRefused("study", 2, "give the folder of a study");
+    expectRefused("study " + study() + " --show --band wide --figure x.svg", 2, "--band");
 }
 
 TEST_F(ViewsCli, RefusesInASentence) {

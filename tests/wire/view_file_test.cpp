@@ -281,6 +281,36 @@ TEST(ViewFile, PythonLine) {
     duel.options.clear();
     EXPECT_EQ(core::pythonOf(duel),
               R"(relascope.analyse("/runs/a", "duel", "/runs/b", other_checkpoint="12"))");
+    auto two = mapView();
+    two.subjects.push_back({"/runs/b", "", "12", "", {}});
+    EXPECT_EQ(core::pythonOf(two),
+              R"(relascope.analyse("/data/runs/quick", "inspect", "/runs/b", step="96", )"
+              R"(edit=["layer 2 relation 3 zero"], other_step="12", kind="relation", layer=2, )"
+              R"(index=3, sample=12, split="validation"))");
+    View study;
+    study.command = "study";
+    study.subjects = {{"/runs/s", "", "", "", {}}};
+    study.options = {{"metric", std::string("loss")}};
+    EXPECT_EQ(core::pythonOf(study),
+              R"(relascope.analyse("/runs/s", "study", show=True, metric="loss"))");
+    EXPECT_EQ(core::commandOf(study, "x.svg"),
+              "relascope-cli study /runs/s --show --quiet --metric loss --figure x.svg");
+    study.printed = true;  // its table
+    EXPECT_EQ(core::commandOf(study, "x.svg"), "relascope-cli study /runs/s --show --metric loss");
+    View curves;
+    curves.command = "curves";
+    curves.subjects = {{"/runs/a", "", "", "", {}}, {"/runs/b", "", "", "", {}}};
+    EXPECT_EQ(core::pythonOf(curves),
+              R"([relascope.read(run).metrics("validation") for run in ["/runs/a", "/runs/b"]])");
+    View text;
+    text.command = "generate";
+    text.subjects = {{"/runs/t", "", "", "", {}}};
+    text.options = {{"prompt", std::string("it's\n")}, {"seed", std::int64_t{2}}};
+    text.printed = true;
+    EXPECT_EQ(core::commandOf(text, "x.svg"),
+              "relascope-cli generate /runs/t --prompt 'it'\\''s\n' --seed 2");
+    EXPECT_EQ(core::pythonOf(text),
+              R"(relascope.analyse("/runs/t", "generate", prompt="it's\n", seed=2))");
 }
 
 TEST(ViewFile, WeightsAndDataAreIdentified) {

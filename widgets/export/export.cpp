@@ -428,8 +428,10 @@ void ViewMenu::addTo(QMenu* menu) {
 std::optional<View> ViewMenu::described() const {
     auto view = describe ? describe() : std::nullopt;
     if (!view) return view;
-    if (!view->printed) view->paper = figureStyle().paper;
-    if (!view->printed && m_dpi != PictureOrigin().dpi) view->dpi = m_dpi;
+    if (view->printed) return view;
+    view->paper = figureStyle().paper;
+    view->dark = Theme::current().dark && !figureStyle().light && !view->paper;
+    if (m_dpi != PictureOrigin().dpi) view->dpi = m_dpi;
     return view;
 }
 

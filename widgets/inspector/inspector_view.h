@@ -5,10 +5,12 @@
 
 #include <QString>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "types/relation_map.h"
 #include "types/text_alignment.h"
+#include "types/view.h"
 #include "widgets/maps/map_values.h"
 
 namespace relascope::widgets {
@@ -20,6 +22,8 @@ struct PinnedResult {
     /// Pairs tokens of a text that is cut differently: the pinned are the first, the shown the
     /// second. Null: both are of the same tokens.
     std::shared_ptr<const TextAlignment> tokens = nullptr;
+    /// Of what, without its map; nullopt: it cannot be said as a command.
+    std::optional<View> view = {};
 };
 
 struct Inspected {

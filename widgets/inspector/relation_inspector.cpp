@@ -440,7 +440,8 @@ void RelationInspector::pin(const QString& name) {
     if (!shown.result || shown.result->partial) return;
     const QString words =
         shown.words.isEmpty() ? QString() : QStringLiteral(", edited: ") + shown.words;
-    m_choice.pin({shown.result, name + words});
+    auto view = m_choice.describe ? m_choice.describe() : std::nullopt;
+    m_choice.pin({shown.result, name + words, nullptr, std::move(view)});
     displayEverything();
     Q_EMIT pinChanged();
 }

@@ -287,12 +287,18 @@ QString ViewChoice::figureName(FigureParts parts) const {
     return relascope::widgets::figureName(maps(), m_view, parts, run);
 }
 std::optional<View> ViewChoice::described(FigureParts parts) const {
-    // The small maps of all layers are no figure, and a pinned picture is of other weights.
-    const bool compared = m_inspected.pinned.result && m_view.shown != Shown::After;
-    if (!describe || empty() || m_maps[0].result()->partial || compared) return std::nullopt;
-    auto view = describe();
+    if (!describe || empty() || m_maps[0].result()->partial) return std::nullopt;
+    const auto& pinned = m_inspected.pinned;
+    const bool ofPinned = pinned.result && m_view.shown == Shown::Before;
+    auto view = ofPinned ? pinned.view : describe();
     if (!view) return view;
-    addViewOptions(*view, m_view, parts);
+    if (pinned.result && m_view.shown == Shown::Difference) {
+        // A command reads one input for both.
+        if (!pinned.view || !(pinned.view->options == view->options)) return std::nullopt;
+        view->subjects.push_back(pinned.view->subjects[0]);
+    }
+    addViewOptions(*view, ofPinned ? m_view.with(&InspectorView::shown, Shown::After) : m_view,
+                   parts);
     view->shown = maps().shared();
     view->caption = caption().toStdString();
     view->steps = steps;
