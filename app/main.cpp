@@ -10,11 +10,14 @@
 #include <QSettings>
 #include <QThread>
 #include <QTimer>
+#include <QToolButton>
 #include <QtGlobal>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string_view>
 
 #include "analysis/analysis.h"
@@ -34,6 +37,8 @@
 #include "run/run_list.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/data/sample_grid.h"
+#include "widgets/data/sample_view.h"
+#include "widgets/data/statistics_view.h"
 #include "widgets/export/export.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/view_options.h"
@@ -82,13 +87,55 @@ bool drawOne(const wire::TintFigure& figure, const QString& out, QString* error)
                                 {QString::fromStdString(figure.run), figure.steps});
 }
 
+widgets::ShownSample shownOf(const DataExample& example) {
+    return {example.sample, QString::fromStdString(example.answer), example.order};
+}
+QStringList textsOf(const std::vector<std::string>& texts) {
+    QStringList all;
+    for (const auto& text : texts) all << QString::fromStdString(text);
+    return all;
+}
+
 bool drawOne(const wire::ExamplesFigure& figure, const QString& out, QString* error) {
     std::vector<widgets::ShownSample> samples;
-    for (const auto& example : figure.examples)
-        samples.push_back({example.sample, QString::fromStdString(example.answer), example.order});
-    QStringList titles;
-    for (const auto& title : figure.titles) titles << QString::fromStdString(title);
-    return widgets::renderExamples(samples, titles, figure.columns, out, error);
+    for (const auto& example : figure.examples) samples.push_back(shownOf(example));
+    return widgets::renderExamples(samples, textsOf(figure.titles), figure.columns, out, error);
+}
+
+/// Writes a picture as the menu of its view does.
+bool drawAsMenu(const std::function<std::unique_ptr<QWidget>()>& make, const std::string& caption,
+                const QString& out, QString* error) {
+    QWidget view;
+    QToolButton button(&view);
+    widgets::ViewMenu menu(&button, &view, [] { return QString(); });
+    menu.figure = make;
+    menu.caption = [&caption] { return QString::fromStdString(caption); };
+    return menu.write(out, error);
+}
+
+bool drawOne(const wire::SampleFigure& figure, const QString& out, QString* error) {
+    const auto make = [&] {
+        return widgets::SampleView::figureOf(shownOf(figure.example), textsOf(figure.classNames));
+    };
+    return drawAsMenu(make, figure.caption, out, error);
+}
+
+bool drawOne(const wire::SampleGridFigure& figure, const QString& out, QString* error) {
+    const auto make = [&] {
+        std::vector<widgets::ShownSample> samples;
+        for (const auto& example : figure.examples) samples.push_back(shownOf(example));
+        return widgets::SampleGrid::figureOf(shownOf(figure.cell), std::move(samples),
+                                             textsOf(figure.classNames), figure.columns);
+    };
+    return drawAsMenu(make, figure.caption, out, error);
+}
+
+bool drawOne(const wire::StatisticsFigure& figure, const QString& out, QString* error) {
+    const auto make = [&] {
+        return widgets::StatisticsView::figureOf(figure.statistics,
+                                                 QString::fromStdString(figure.note));
+    };
+    return drawAsMenu(make, figure.caption, out, error);
 }
 
 bool drawOne(const wire::StudyFigure& figure, const QString& out, QString* error) {

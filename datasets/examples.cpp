@@ -198,6 +198,21 @@ std::vector<std::string> tokenNames(const core::Dataset& data) {
     return names;
 }
 
+std::vector<std::int64_t> labelledExamples(const core::DatasetPtr& data, std::int64_t label,
+                                           std::int64_t most,
+                                           const core::ProgressCallback& progress) {
+    constexpr std::int64_t between = 256;  // calls of `progress`
+    const auto size = std::min(data->size(), most);
+    std::vector<std::int64_t> matches;
+    LabelReader labelOf(data);
+    for (std::int64_t i = 0; i < size; ++i) {
+        if (i % between == 0 && !progress(static_cast<double>(i) / static_cast<double>(size)))
+            throw Cancelled();
+        if (labelOf(i) == label) matches.push_back(i);
+    }
+    return matches;
+}
+
 core::DatasetPtr pickedOf(const core::DatasetPtr& data, Indices indices, std::int64_t count) {
     if (auto images = std::dynamic_pointer_cast<const core::ImageDataset>(data))
         return std::make_shared<PickedImages>(std::move(images), std::move(indices), count);

@@ -32,6 +32,11 @@ private:
     std::vector<float> m_objects, m_targets;
 };
 
+/// The examples with this label among the first `most`. Throws Cancelled when `progress` says so.
+std::vector<std::int64_t> labelledExamples(const core::DatasetPtr& data, std::int64_t label,
+                                           std::int64_t most,
+                                           const core::ProgressCallback& progress);
+
 /// The examples of the first `count` of these indices (null: of all), as a data set to save.
 /// Returns null for text.
 core::DatasetPtr pickedOf(const core::DatasetPtr& data,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// presets, datasets, devices, verify, bench, data: commands that print.
+// presets, datasets, devices, verify, bench: commands that print.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -8,22 +8,14 @@
 
 #include "analysis/verify.h"
 #include "app/cli/commands.h"
-#include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "bench/benchmark.h"
-#include "data/minimal_pairs.h"
-#include "data/rule_prompts.h"
-#include "datasets/examples.h"
-#include "datasets/generators/relational_games.h"
 #include "datasets/readers/image_folder.h"
-#include "datasets/readers/npz.h"
 #include "datasets/registry.h"
-#include "files/atomic_file.h"
 #include "model/kernels/plugin.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
-#include "options/pair_data.h"
 #include "options/presets.h"
 #include "train/devices.h"
 #include "train/find_cuda.h"
@@ -36,19 +28,6 @@ namespace {
 
 struct ListArguments {
     bool json = false;
-};
-
-constexpr std::int64_t kSearchedForAnswers = 200;  // number of examples
-constexpr std::int64_t kUsualExamples = 1000;
-
-struct DataArguments {
-    std::string preset, out;
-    std::vector<std::string> settings;
-    std::int64_t count = 0, seed = 0;
-    std::string family;
-    std::string tokenizer, ruleTokens = "auto";
-    std::int64_t examples = 10;
-    bool paper = false;
 };
 
 struct VerifyArguments {
@@ -161,126 +140,6 @@ int listDevices(const ListArguments& a, const Call&) {
     return 0;
 }
 
-// Draws, for every task of this kind of data, one example for each of two answers.
-void drawTasks(const RunOptions& options, const std::string& out, bool paper) {
-    wire::ExamplesFigure figure;
-    for (const auto& task : dataKind(options.data.kind).tasks) {
-        auto one = options;
-        core::setOption(one, "data.task", task.name);
-        one.data.train_size = kSearchedForAnswers;
-        const auto data = datasets::openData(one.data).train;
-        const auto& names = data->info().classNames;
-        if (names.size() != 2)
-            throw OptionError("--out", "pictures are of tasks with two answers, and " + task.name +
-                                           " has others; .npz takes all");
-        for (const std::int64_t label : {1, 0})
-            for (std::int64_t k = 0; k < data->size(); ++k)
-                if (auto example = datasets::exampleOf(*data, k); example.sample.label == label) {
-                    example.answer = names[static_cast<std::size_t>(label)];
-                    figure.examples.push_back(std::move(example));
-                    break;
-                }
-        figure.titles.push_back(task.title);
-    }
-    draw(out, figure, paper);
-}
-
-void applySettings(RunOptions& options, const std::vector<std::string>& settings) {
-    for (const auto& setting : settings) {
-        const auto equals = setting.find('=');
-        if (equals == std::string::npos)
-            throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
-        core::setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
-    }
-}
-
-constexpr const char* kRulesInContext = "rules-in-context";
-constexpr std::int64_t kUsualRulePairs = 100;  // of each rule
-
-/// Writes prompts of the rules ABA and ABB as minimal pairs, or the right ones as a text.
-int makeRules(const DataArguments& arguments) {
-    const bool text = arguments.out.ends_with(".txt");
-    if (!text && !arguments.out.ends_with(".jsonl"))
-        throw OptionError("--out", "'" + arguments.out +
-                                       "' must end in .jsonl, for minimal pairs, or in .txt, for a "
-                                       "text of the right ones");
-    if (arguments.tokenizer.empty())
-        throw OptionError("--tokenizer",
-                          "is missing: rules are sequences of single tokens; give gpt2, "
-                          "characters, a tokenizer.json, or the folder of a model");
-    const bool characters = arguments.tokenizer == "characters";
-    const auto tokenizer =
-        characters
-            ? core::characterTokenizer("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\n")
-            : core::openTokenizer(arguments.tokenizer);
-    const core::RulePromptOptions options{arguments.examples, arguments.ruleTokens, "auto", "auto",
-                                          static_cast<std::uint64_t>(arguments.seed)};
-    const core::RulePrompts prompts(tokenizer, -1, options, 0);
-    const auto pairs =
-        core::rulePairs(prompts, arguments.count > 0 ? arguments.count : kUsualRulePairs, text);
-    std::string lines;
-    for (std::size_t i = 0; i < pairs.size(); ++i)
-        lines +=
-            (text ? pairs[i].good + "\n" : core::pairLine(pairs[i], static_cast<std::int64_t>(i))) +
-            "\n";
-    core::writeTextFile(arguments.out, lines);
-    std::cerr << "wrote " << pairs.size() << (text ? " prompts of " : " pairs of ")
-              << prompts.examples() << " examples to " << plainName(arguments.out) << "\n";
-    return 0;
-}
-
-/// Writes minimal pairs as JSON lines.
-int makePairs(const DataArguments& arguments) {
-    if (!arguments.out.ends_with(".jsonl"))
-        throw OptionError("--out", "'" + arguments.out +
-                                       "' must end in .jsonl, the format that minimal pairs are "
-                                       "written in");
-    RunOptions options;
-    options.data = core::pairData();
-    options.data.seed = arguments.seed;
-    if (arguments.count > 0) options.data.train_size = arguments.count;
-    applySettings(options, arguments.settings);
-    const auto data = core::asPairs(datasets::openData(options.data).validation);
-    std::string lines;
-    for (std::int64_t i = 0; i < data->size(); ++i)
-        lines += core::pairLine(data->pair(i), i) + "\n";
-    core::writeTextFile(arguments.out, lines);
-    std::cerr << "wrote " << data->size() << " pairs to " << plainName(arguments.out) << "\n";
-    return 0;
-}
-
-int makeData(const DataArguments& arguments, const Call&) {
-    if (arguments.preset == core::pairData().kind) return makePairs(arguments);
-    if (arguments.preset == kRulesInContext) return makeRules(arguments);
-    if (!isPicture(arguments.out) && !arguments.out.ends_with(".npz"))
-        throw OptionError("--out",
-                          "'" + arguments.out +
-                              "' must end in .npz, the format that data are written in, or in "
-                              ".png, .svg or .pdf for an example of each task");
-    requireDrawing(arguments.out);
-    RunOptions options = core::presetOptions(arguments.preset);
-    applySettings(options, arguments.settings);
-    if (!arguments.family.empty()) core::setOption(options, "data.family", arguments.family);
-    options.data.seed = arguments.seed;
-    options.data.train_size = arguments.count > 0 ? arguments.count : kUsualExamples;
-    options.data.path.clear();
-    options.check();
-    if (isPicture(arguments.out)) {
-        drawTasks(options, arguments.out, arguments.paper);
-        std::cerr << "wrote " << plainName(arguments.out) << "\n";
-        return 0;
-    }
-    const auto stop = stopOnSignals();
-    const auto splits = datasets::openData(options.data);
-    ProgressLine line;
-    datasets::writeNpz(arguments.out, *splits.train, [&](double fraction) {
-        line.show(fraction, "writing " + arguments.out);
-        return !stop.stop_requested();
-    });
-    line.say("wrote " + std::to_string(options.data.train_size) + " examples to " + arguments.out);
-    return 0;
-}
-
 int verify(const VerifyArguments& a, const Call&) {
     const auto& [folders, models, given, json] = a;
     const auto device = core::resolveDevice(given);
@@ -344,38 +203,6 @@ int bench(const BenchArguments& a, const Call&) {
     return 0;
 }
 
-void dataOptions(CLI::App& command, DataArguments& a) {
-    command
-        .add_option("preset", a.preset,
-                    "experiment that defines the data, minimal-pairs, or rules-in-context")
-        ->required();
-    command
-        .add_option(
-            "--count", a.count,
-            "examples (1,000); of minimal pairs those of each phenomenon (60), of rules in context "
-            "those of each rule (100)")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
-    command.add_option("--seed", a.seed, "random seed")->check(CLI::NonNegativeNumber);
-    command.add_option("--family", a.family, "pentos, hexos or stripes");
-    command.add_option("--set", a.settings, "data.KEY=VALUE")->take_all();
-    command.add_option("--tokenizer", a.tokenizer,
-                       "of rules in context: gpt2, characters, a tokenizer.json, or a folder");
-    command
-        .add_option("--examples", a.examples,
-                    "of rules in context: whole sequences before the last one (10)")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}));
-    command
-        .add_option("--rule-tokens", a.ruleTokens,
-                    "of rules in context: words, letters or any (auto)")
-        ->check(CLI::IsMember({"auto", "words", "letters", "any"}));
-    command
-        .add_option("--out", a.out,
-                    ".npz, of minimal pairs and rules .jsonl, of rules .txt; or .png, .svg, .pdf: "
-                    "an example of both answers of "
-                    "every task")
-        ->required();
-}
-
 void verifyOptions(CLI::App& command, VerifyArguments& a) {
     command.add_option("folder", a.folders, "config.json, model.safetensors and io.safetensors")
         ->required();
@@ -409,11 +236,6 @@ Command devicesCommand() {
     return commandOf<ListArguments>(
         "devices", "lists the devices, and why a device cannot be used",
         [](CLI::App&, ListArguments&) {}, listDevices, Needs::Threads);
-}
-
-Command dataCommand() {
-    return commandOf("data", "writes generated data as .npz, or minimal pairs as JSON lines",
-                     dataOptions, makeData);
 }
 
 Command verifyCommand() {

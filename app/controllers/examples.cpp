@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/controllers/examples.h"
+
+#include "options/shown_data.h"
 #include "types/data_kind.h"
 #include "widgets/theme/theme.h"
 
@@ -30,13 +32,7 @@ OwnData ownDataOf(const wire::OpenedData& opened) {
 }
 
 QString taskTitle(const std::string& kind, const std::string& task) {
-    const auto* known = findDataKind(kind);
-    if (known && known->tasks.empty()) return QString::fromStdString(known->title);
-    if (const auto* found = known ? known->findTask(task) : nullptr)
-        return QString::fromStdString(found->title);
-    QString title = QString::fromStdString(task).replace(u'_', u' ');
-    if (!title.isEmpty()) title[0] = title[0].toUpper();
-    return title;
+    return QString::fromStdString(core::titleOfTask(kind, task));
 }
 
 }  // namespace relascope::app

@@ -11,13 +11,11 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <iterator>
 
 #include "app/controllers/examples.h"
-#include "app/pages/import_dialog.h"
 #include "datasets/dataset_list.h"
-#include "options/pair_data.h"
-#include "options/presets.h"
+#include "options/import_data.h"
+#include "options/shown_data.h"
 #include "types/data_kind.h"
 #include "widgets/form/options_form.h"
 #include "widgets/lists/sidebar.h"
@@ -31,9 +29,6 @@ namespace {
 constexpr int kChoice = Qt::UserRole, kHead = Qt::UserRole + 1;
 constexpr std::size_t kRememberedFiles = 8;
 const char* const kFilesKey = "data/files";
-// Fields about the use of the data during training, not about the data.
-constexpr const char* kOfRuns[] = {"kind", "task", "prompt", "pinned_text", "sample_tokens", "mix"};
-
 /// Lines as in the sidebar, with headings.
 class ChooserDelegate : public widgets::LineDelegate {
 public:
@@ -66,7 +61,7 @@ QString fileOf(const QListWidgetItem* item) {
 // A line of the settings: the path alone for files of the first form (for compatibility), otherwise
 // with form and task.
 QString settingOf(const DataChoice& choice) {
-    const std::string id = importIdOf(choice.options);
+    const std::string id = core::importIdOf(choice.options);
     if (id == dataImports().front().form->id) return choice.path;
     return QStringList{QString::fromStdString(id), QString::fromStdString(choice.options.task),
                        choice.path}
@@ -79,9 +74,9 @@ DataChoice choiceOfSetting(const QString& setting) {
     choice.kind = DataChoice::Kind::File;
     choice.path = path;
     choice.name = QFileInfo(path).fileName();
-    choice.options =
-        importOptions(parts.size() == 3 ? parts[0].toStdString() : dataImports().front().form->id,
-                      parts.size() == 3 ? parts[1].toStdString() : "", path.toStdString());
+    choice.options = core::importOptions(
+        parts.size() == 3 ? parts[0].toStdString() : dataImports().front().form->id,
+        parts.size() == 3 ? parts[1].toStdString() : "", path.toStdString());
     return choice;
 }
 
@@ -147,45 +142,11 @@ DataChooser::DataChooser(QWidget* parent)
             });
 }
 
-DataOptions DataChooser::usualOptions(const std::string& kind, const std::string& task) {
-    DataOptions options;
-    options.kind = kind;
-    options.task = task;
-    if (kind == DataOptions().kind) return options;  // the defaults are this kind's
-    const auto& known = dataKind(kind);
-    if (!known.trains) {  // no preset has them
-        options = core::pairData();
-        options.task = task;
-        return options;
-    }
-    for (const bool exact : {true, false})
-        for (const auto& preset : core::presets()) {
-            const DataOptions of = core::presetOptions(preset.name).data;
-            if (of.kind != kind || (exact && of.task != task)) continue;
-            options = of;
-            options.task = task;
-            // Another task of the kind may have fewer examples: use all of them.
-            if (!exact && known.generated && !known.tasksAlike)
-                options.train_size = options.validation_size = options.test_size = 0;
-            return options;
-        }
-    return options;
-}
-
 DataOptions& DataChooser::optionsOf(const std::string& kind, const std::string& task) {
     const std::string key = dataKind(kind).tasksAlike ? kind : kind + '/' + task;
-    const auto found = m_options.try_emplace(key, usualOptions(kind, task)).first;
+    const auto found = m_options.try_emplace(key, core::usualData(kind, task)).first;
     found->second.task = task;
     return found->second;
-}
-
-std::vector<std::string> DataChooser::fieldsOf(const DataOptions& options) {
-    std::vector<std::string> names;
-    for (const auto& field : DataOptions::fieldTable())
-        if (field.applies(options) &&
-            std::find(std::begin(kOfRuns), std::end(kOfRuns), field.spec.name) == std::end(kOfRuns))
-            names.push_back(field.spec.name);
-    return names;
 }
 
 QListWidgetItem* DataChooser::addHead(const QString& title) {
@@ -276,10 +237,10 @@ void DataChooser::showForm() {
     m_form->setVisible(generated);
     if (!generated) return;
     const DataOptions& options = optionsOf(m_current.options.kind, m_current.options.task);
-    const DataOptions usual = usualOptions(options.kind, options.task);
+    const DataOptions usual = core::usualData(options.kind, options.task);
     const QString several = exampleWord(options, true);
     std::vector<FieldState> states;
-    for (const std::string& name : fieldsOf(options)) {
+    for (const std::string& name : core::dataFields(options)) {
         const auto field =
             std::find_if(DataOptions::fieldTable().begin(), DataOptions::fieldTable().end(),
                          [&](const auto& f) { return f.spec.name == name; });

@@ -46,10 +46,6 @@ public:
     void remember(const DataChoice& choice);
     void forget(const QString& path);
     QStringList files() const;
-    /// Names of the fields that apply to a task.
-    static std::vector<std::string> fieldsOf(const DataOptions& options);
-    /// The usual options of such data, from their preset.
-    static DataOptions usualOptions(const std::string& kind, const std::string& task);
     QListWidget* list() const { return m_list; }
     widgets::OptionsForm* form() const { return m_form; }
     QPushButton* importButton() const { return m_import; }

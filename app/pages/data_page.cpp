@@ -17,10 +17,12 @@
 #include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
+#include "app/described_data.h"
 #include "app/pages/data_chooser.h"
 #include "app/pages/data_source.h"
 #include "app/pages/import_dialog.h"
 #include "app/selection.h"
+#include "options/shown_data.h"
 #include "types/data_kind.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
@@ -109,6 +111,9 @@ QWidget* DataPage::middle() {
     auto* more = widgets::iconButton("more", QStringLiteral("More for the samples"), this);
     m_head->addControl(more);
     auto* menu = new widgets::ViewMenu(more, m_grid, [] { return QStringLiteral("samples"); });
+    menu->figure = [this] { return m_grid->figure(); };
+    menu->caption = [this] { return subject(); };
+    menu->describe = [this] { return describeGrid(*m_source, *m_grid); };
     connect(menu, &widgets::ViewMenu::failed, this, &DataPage::fail);
     m_split->setAccessibleName(QStringLiteral("Split of the data"));
     m_label->setAccessibleName(QStringLiteral("Label to show"));
@@ -148,11 +153,19 @@ QWidget* DataPage::right() {
         connect(menu, &widgets::ViewMenu::failed, this, &DataPage::fail);
         return menu;
     };
-    withMenu(m_sampleHead, m_sample, QStringLiteral("sample"), [this] { return m_sample->csv(); });
+    auto* sample = withMenu(m_sampleHead, m_sample, QStringLiteral("sample"),
+                            [this] { return m_sample->csv(); });
+    sample->figure = [this] { return m_sample->figure(); };
+    sample->caption = [this] { return m_sampleCaption; };
+    sample->describe = [this] { return m_sampleView; };
     auto* statistics = withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"),
                                 [this] { return m_statistics->csv(); });
-    statistics->addPgfplots(
-        [this] { return m_statistics->pgfplots(property(widgets::kFigureSubject).toString()); });
+    statistics->addPgfplots([this] { return m_statistics->pgfplots(m_statisticsCaption); });
+    statistics->figure = [this] {
+        return widgets::StatisticsView::figureOf(m_statistics->shown(), m_statistics->note());
+    };
+    statistics->caption = [this] { return m_statisticsCaption; };
+    statistics->describe = [this] { return m_statisticsView; };
     auto* scroll = new QScrollArea(panel);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
@@ -193,6 +206,8 @@ void DataPage::wire() {
     connect(m_source, &DataSource::sampleReady, this,
             [this](qint64 shown, const widgets::ShownSample& sample) {
                 m_sample->setSample(sample, m_source->classNames());
+                m_sampleCaption = subject();
+                m_sampleView = describeSample(*m_source, m_source->indexOf(shown));
                 m_sampleHead->setSubText(widgets::groupedNumber(m_source->indexOf(shown)));
             });
     connect(m_source, &DataSource::pictureReady, this,
@@ -200,6 +215,8 @@ void DataPage::wire() {
                 m_error->setSentence({});
                 m_grid->setCurrent(-1);
                 m_sample->setSample(sample, {});
+                m_sampleCaption = QFileInfo(path).fileName();
+                m_sampleView.reset();  // it is of no data
                 m_sampleHead->setSubText(QFileInfo(path).fileName());
             });
     m_reading->follow(m_source->task());
@@ -239,7 +256,7 @@ void DataPage::showEvent(QShowEvent* event) {
     if (m_source->info() || m_reading->busy()) return;
     // Opens the first data when the page is shown for the first time.
     DataChoice first;
-    first.options = DataChooser::usualOptions(first.options.kind, first.options.task);
+    first.options = core::usualData(first.options.kind, first.options.task);
     first.name = taskTitle(first.options.kind, first.options.task);
     m_chooser->setCurrent(first);
     open(first);
@@ -263,10 +280,10 @@ void DataPage::importData(const DataOptions& options) {
 
 void DataPage::importFile(const QString& path) {
     m_jobs->post(
-        this, [file = path.toStdString()](std::stop_token) { return guessImport(file); },
-        [this, path](const ImportGuess& guess) {
+        this, [file = path.toStdString()](std::stop_token) { return core::guessImport(file); },
+        [this, path](const core::ImportGuess& guess) {
             if (guess.id.empty()) return importWanted(path);
-            importData(importOptions(guess.id, guess.task, guess.path));
+            importData(core::importOptions(guess.id, guess.task, guess.path));
         });
 }
 
@@ -298,16 +315,17 @@ void DataPage::opened() {
     m_split->clear();
     m_split->addItems(m_source->splits());
     // What was counted and shown of the data before.
-    m_sample->clear();
+    clearSample();
     m_sampleHead->setSubText({});
-    m_statistics->setClasses({}, {});
-    m_statistics->setRows({});
+    m_statistics->setStatistics({});
     m_statistics->setNote({});
+    m_statisticsView.reset();
     m_statisticsHead->setSubText({});
 }
 
 void DataPage::shown() {
     const DatasetInfo& info = *m_source->info();
+    setProperty(widgets::kFigureSubject, subject());
     m_split->setCurrentText(m_source->split());
     const QStringList labels = m_source->labels();
     for (QWidget* w : {static_cast<QWidget*>(m_label), static_cast<QWidget*>(m_labelWord)})
@@ -320,9 +338,9 @@ void DataPage::shown() {
     m_label->setCurrentIndex(m_source->label() + 1);
     const qint64 count = m_source->count(), current = m_grid->current();
     const QString text = exampleCount(m_source->options(), count);
-    const bool partial = m_source->label() >= 0 && info.size > DataSource::kSearched;
+    const bool partial = m_source->label() >= 0 && info.size > core::kSearchedExamples;
     m_head->setSubText(partial ? QStringLiteral("%1 among the first %2")
-                                     .arg(text, widgets::groupedNumber(DataSource::kSearched))
+                                     .arg(text, widgets::groupedNumber(core::kSearchedExamples))
                                : text);
     m_grid->setData(count, m_source->example(), m_source->classNames());
     m_save->setEnabled(count > 0 && m_source->savable() && !m_saving->busy());
@@ -334,7 +352,16 @@ void DataPage::shown() {
     if (next >= 0)
         m_source->requestSample(next);
     else
-        m_sample->clear();
+        clearSample();
+}
+
+QString DataPage::subject() const {
+    return m_source->name() + QStringLiteral(", ") + m_source->split();
+}
+
+void DataPage::clearSample() {
+    m_sample->clear();
+    m_sampleView.reset();
 }
 
 void DataPage::chosen(qint64 index) {
@@ -345,36 +372,23 @@ void DataPage::chosen(qint64 index) {
         m_context.selection.setSample(m_source->split(), m_source->indexOf(index));
 }
 
-void DataPage::count(const DataStatistics& s) {
+void DataPage::count(const DataStatistics& counted) {
     const DatasetInfo& info = *m_source->info();
-    setProperty(widgets::kFigureSubject,
-                m_source->choice().name + QStringLiteral(", ") + m_source->split());
-    std::vector<std::pair<QString, qint64>> bars;
-    for (const auto& [name, number] : s.bars)
-        bars.emplace_back(s.pieces ? widgets::pieceLabel(name) : QString::fromStdString(name),
-                          number);
-    m_statistics->setClasses(bars, QString::fromStdString(s.what));
-    m_statisticsHead->setSubText(
-        s.counted < info.size
-            ? QStringLiteral("of the first %1").arg(widgets::groupedNumber(s.counted))
-            : QStringLiteral("of all %1").arg(widgets::groupedNumber(s.counted)));
-    // The seed in the form; the generator derives one for each split.
     const DataChoice& choice = m_source->choice();
-    const QString known = QString::fromStdString(info.origin);
-    QString origin = choice.kind == DataChoice::Kind::Generated ? known : choice.name;
-    if (choice.kind == DataChoice::Kind::Generated &&
-        known.startsWith(QLatin1String("generated"))) {
-        origin = QStringLiteral("generated, seed %1").arg(choice.options.seed);
-        if (choice.options.streaming && m_source->split() == QLatin1String("train"))
-            origin += QStringLiteral(", epoch %1").arg(choice.epoch);
-    }
-    m_statistics->setToolTip(widgets::plainTip(known));
-    std::vector<std::pair<QString, QString>> rows;
-    for (const auto& [name, value] : s.rows)
-        rows.emplace_back(QString::fromStdString(name), QString::fromStdString(value));
-    rows.emplace_back(QStringLiteral("Origin"), origin);
-    m_statistics->setRows(std::move(rows));
+    const bool generated = choice.kind == DataChoice::Kind::Generated;
+    const bool streamed = choice.options.streaming && m_source->split() == QLatin1String("train");
+    auto statistics = counted;
+    core::addOrigin(statistics, info, m_source->name().toStdString(),
+                    generated ? choice.options.seed : -1, streamed ? choice.epoch : -1);
+    m_statistics->setStatistics(statistics);
     m_statistics->setNote(QString::fromStdString(info.note));
+    m_statistics->setToolTip(widgets::plainTip(QString::fromStdString(info.origin)));
+    m_statisticsHead->setSubText(
+        counted.counted < info.size
+            ? QStringLiteral("of the first %1").arg(widgets::groupedNumber(counted.counted))
+            : QStringLiteral("of all %1").arg(widgets::groupedNumber(counted.counted)));
+    m_statisticsCaption = subject();
+    m_statisticsView = describeStatistics(*m_source);
 }
 
 void DataPage::trainOn() {
@@ -385,7 +399,7 @@ void DataPage::trainOn() {
         return;
     }
     std::vector<std::string> fields;
-    if (choice.kind == DataChoice::Kind::Generated) fields = DataChooser::fieldsOf(choice.options);
+    if (choice.kind == DataChoice::Kind::Generated) fields = core::dataFields(choice.options);
     // Labelled images from a single file can belong to any task.
     const auto* form = importFormOf(choice.options);
     if (!form || !form->anyTask) fields.emplace_back("task");

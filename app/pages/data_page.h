@@ -16,6 +16,7 @@
 #include "types/data_example.h"
 #include "types/data_options.h"
 #include "types/dataset_info.h"
+#include "types/view.h"
 
 class QComboBox;
 class QLabel;
@@ -91,6 +92,9 @@ private:
     void chosen(qint64 index);
     void count(const DataStatistics& statistics);
     void fail(const QString& sentence);
+    void clearSample();
+    /// What the views are of, for captions: "Between, train".
+    QString subject() const;
     void offerRun();
     void trainOn();
     void saveShown();
@@ -109,6 +113,9 @@ private:
     QLabel* m_labelWord;
     JobStrip *m_reading, *m_saving;
     ErrorStrip* m_error;
+    // What the views show at the moment, which the source may have left by then.
+    std::optional<View> m_sampleView, m_statisticsView;
+    QString m_sampleCaption, m_statisticsCaption;
     std::optional<DataChoice> m_imported;  ///< being read; added to the list afterwards
     std::unique_ptr<JobQueue> m_jobs;      ///< reads what is imported
 };

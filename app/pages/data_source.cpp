@@ -14,6 +14,7 @@
 #include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_source.h"
+#include "options/shown_data.h"
 #include "run/run_folder.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -154,21 +155,29 @@ DataSource::~DataSource() {
 }
 
 void DataSource::open(const DataChoice& choice) {
+    struct Opened {
+        std::shared_ptr<const wire::OpenedData> data;
+        QString name;
+    };
     const auto work = [session = m_session, choice](LongJob& job, std::stop_token stop) {
         wire::Data data{choice.options, choice.kind == DataChoice::Kind::File, -1};
+        QString name = choice.name;
         if (choice.kind == DataChoice::Kind::Generated) data.epoch = choice.epoch;
         if (choice.kind == DataChoice::Kind::Run) {
             const std::string run = choice.path.toStdString();
             data.options = core::runData(run, core::readRunOptions(run).data);
+            name = QString::fromStdString(core::readRunInfo(run).name);
             if (wire::farPathOf(run)) data.run = run;
         }
-        return std::make_shared<const wire::OpenedData>(
-            wire::openData(*session, data, job.callback(stop)));
+        return Opened{std::make_shared<const wire::OpenedData>(
+                          wire::openData(*session, data, job.callback(stop))),
+                      name};
     };
     m_task.run(m_work, QStringLiteral("Reading %1").arg(choice.name), work,
-               [this, choice](std::shared_ptr<const wire::OpenedData> opened) {
+               [this, choice](const Opened& opened) {
                    m_choice = choice;
-                   m_data = std::move(opened);
+                   m_data = opened.data;
+                   m_name = opened.name;
                    Q_EMIT this->opened();
                    show(splits().contains(m_split) ? m_split : splits().first());
                });
@@ -249,7 +258,7 @@ void DataSource::show(const QString& split) {
 void DataSource::askStatistics() {
     const auto work = [session = m_session, data = m_data, split = m_split.toStdString(),
                        turn = m_counted, mine = m_counted->load()](std::stop_token stop) {
-        return wire::statistics(*session, data->data, split, kCounted,
+        return wire::statistics(*session, data->data, split, core::kCountedExamples,
                                 [&](double) { return !stop.stop_requested() && *turn == mine; });
     };
     m_work.post(
@@ -272,8 +281,8 @@ void DataSource::setLabel(int label) {
     }
     const auto work = [session = m_session, data = m_data, split = m_split.toStdString(), label](
                           LongJob& job, std::stop_token stop) {
-        return std::make_shared<const std::vector<std::int64_t>>(
-            wire::labelled(*session, data->data, split, label, kSearched, job.callback(stop)));
+        return std::make_shared<const std::vector<std::int64_t>>(wire::labelled(
+            *session, data->data, split, label, core::kSearchedExamples, job.callback(stop)));
     };
     m_task.run(m_work, QStringLiteral("Looking for %1").arg(classNames().value(label)), work,
                [this, label](std::shared_ptr<const std::vector<std::int64_t>> matches) {

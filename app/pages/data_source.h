@@ -96,7 +96,7 @@ public:
     /// Opens a choice; the current data stay until it has been read successfully.
     void open(const DataChoice& choice);
     void setSplit(const QString& name);
-    /// Filters by a label; -1: all labels. Only the first kSearched examples are searched.
+    /// Filters by a label; -1: all labels. Only the first core::kSearchedExamples are searched.
     void setLabel(int label);
     void requestSamples(qint64 first, int count);
     void requestSample(qint64 shown);
@@ -105,6 +105,8 @@ public:
     void save(const QString& path, qint64 count);
 
     const DataChoice& choice() const { return m_choice; }
+    /// The name of the data in captions: of a run that of its folder, or the one it was given.
+    const QString& name() const { return m_name; }
     /// What is known of the split; null without data.
     const DatasetInfo* info() const;
     QStringList splits() const;
@@ -128,8 +130,6 @@ public:
     qint64 count() const;
     qint64 indexOf(qint64 shown) const;
 
-    static constexpr std::int64_t kCounted = 2000, kSearched = 200000;
-
 Q_SIGNALS:
     void saved(const QString& path, qint64 count);
     void opened();        ///< the choice and its splits changed
@@ -146,6 +146,7 @@ private:
     void askStatistics();
 
     DataChoice m_choice;
+    QString m_name;
     std::shared_ptr<const wire::OpenedData> m_data;
     QString m_split;
     int m_label = -1;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <filesystem>
-
 #include <QComboBox>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -19,64 +17,6 @@
 #include "widgets/theme/controls.h"
 
 namespace relascope::app {
-namespace {
-
-namespace fs = std::filesystem;
-
-ImportGuess guessOf(const DataImport& import, const ImportMatch& match) {
-    return {import.form->id, match.task, match.path, QString::fromStdString(match.message)};
-}
-
-ImportGuess ofFolder(const std::string& folder) {
-    const auto names = FolderNames::of(folder);
-    for (const auto& import : dataImports())
-        if (import.form->folder)
-            if (const auto match = import.form->folder(names)) return guessOf(import, *match);
-    return {"", "", folder, QStringLiteral("the format was not recognised; choose it")};
-}
-
-ImportGuess ofFile(const std::string& file) {
-    for (const char* ending : {".tar.gz", ".tgz", ".zip"})
-        if (QString::fromStdString(file).endsWith(QLatin1String(ending), Qt::CaseInsensitive))
-            return {"", "", file,
-                    QStringLiteral("is an archive; unpack it first, then import the folder")};
-    for (const auto& import : dataImports())
-        if (import.form->file)
-            if (const auto match = import.form->file(file)) return guessOf(import, *match);
-    return {"", "", file, QStringLiteral("the format was not recognised; choose it")};
-}
-
-}  // namespace
-
-ImportGuess guessImport(const std::string& path) {
-    try {
-        std::error_code error;
-        if (!fs::exists(path, error)) return {"", "", path, QStringLiteral("was not found")};
-        return fs::is_directory(path, error) ? ofFolder(path) : ofFile(path);
-    } catch (const std::exception&) {  // a name that cannot be read
-        return {"", "", path, QStringLiteral("cannot be read")};
-    }
-}
-
-DataOptions importOptions(const std::string& id, const std::string& task, const std::string& path) {
-    const auto& [kind, form] = dataImport(id);
-    DataOptions o;
-    o.path = path;
-    o.train_size = o.validation_size = o.test_size = 0;  // all there are
-    o.kind = kind->name;
-    if (!form->task.empty())
-        o.task = form->task;
-    else if (!task.empty() || kind->tasks.empty())
-        o.task = task;
-    else if (!kind->findTask(o.task))
-        o.task = kind->tasks.front().name;
-    return o;
-}
-
-std::string importIdOf(const DataOptions& o) {
-    const auto* form = importFormOf(o);
-    return form ? form->id : std::string();
-}
 
 ImportDialog::ImportDialog(QWidget* parent)
     : QDialog(parent),
@@ -166,16 +106,16 @@ void ImportDialog::validate() {
     m_validating = true;
     judge();
     m_jobs->post(
-        this, [path](std::stop_token) { return guessImport(path); },
-        [this, request](const ImportGuess& guess) {
+        this, [path](std::stop_token) { return core::guessImport(path); },
+        [this, request](const core::ImportGuess& guess) {
             if (request == m_request) take(guess);
         });
 }
 
-void ImportDialog::take(const ImportGuess& guess) {
+void ImportDialog::take(const core::ImportGuess& guess) {
     m_validating = false;
     m_read = guess.path;
-    m_found = guess.text;
+    m_found = QString::fromStdString(guess.text);
     if (!m_own) {
         m_kind->setCurrentIndex(
             guess.id.empty() ? -1 : m_kind->findData(QString::fromStdString(guess.id)));
@@ -224,8 +164,8 @@ QString ImportDialog::note() const {
 }
 
 DataOptions ImportDialog::options() const {
-    return importOptions(m_kind->currentData().toString().toStdString(),
-                         m_task->currentData().toString().toStdString(), m_read);
+    return core::importOptions(m_kind->currentData().toString().toStdString(),
+                               m_task->currentData().toString().toStdString(), m_read);
 }
 
 }  // namespace relascope::app

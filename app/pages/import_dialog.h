@@ -10,7 +10,7 @@
 #include <QDialog>
 #include <QString>
 
-#include "types/data_options.h"
+#include "options/import_data.h"
 
 class QComboBox;
 class QLineEdit;
@@ -23,22 +23,6 @@ class FieldNote;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
-
-// Detects the form of data to import from the contents of a file or folder.
-
-struct ImportGuess {
-    std::string id;    ///< empty: no known form
-    std::string task;  ///< for kinds that have several
-    std::string path;  ///< the path to read: the folder, if a file in a data folder was given
-    QString text;      ///< message about what was found
-};
-/// Checks file names only. Never throws.
-ImportGuess guessImport(const std::string& path);
-
-/// The options that open it, with all examples. Throws OptionError for an unknown id.
-DataOptions importOptions(const std::string& id, const std::string& task, const std::string& path);
-/// The import form of such options; empty if their kind cannot be imported.
-std::string importIdOf(const DataOptions& options);
 
 class JobQueue;
 
@@ -67,7 +51,7 @@ protected:
 
 private:
     void validate();
-    void take(const ImportGuess& guess);
+    void take(const core::ImportGuess& guess);
     void kindChosen();
     void judge();
 

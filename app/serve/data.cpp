@@ -39,18 +39,6 @@ std::vector<std::int64_t> indicesOf(const Json& json, std::int64_t size) {
     return indices;
 }
 
-OpenedDataSets::Splits openSplits(const wire::Data& data, Request& request) {
-    if (data.imported)
-        return datasets::openImported(data.options, request.progress(), request.stop());
-    const auto opened = datasets::openData(data.options, request.progress(), request.stop());
-    OpenedDataSets::Splits splits;
-    for (const auto& name : opened.names())
-        if (auto found = opened.find(name)) splits.emplace_back(name, std::move(found));
-    if (data.epoch >= 0 && opened.trainEpoch && !splits.empty())
-        splits[0].second = opened.trainEpoch(data.epoch);
-    return splits;
-}
-
 ProbeSample preview(const std::string& file) {
     const Image image = datasets::readImageFile(file);
     ProbeSample sample;
@@ -91,19 +79,6 @@ wire::LabelSearch findFrom(const core::DatasetPtr& data, Request& request) {
     return found;
 }
 
-std::vector<std::int64_t> withLabel(const core::DatasetPtr& data, Request& request) {
-    const auto label = valueIn<std::int64_t>(request, "label");
-    const auto size = std::min(data->size(), valueIn<std::int64_t>(request, "most"));
-    std::vector<std::int64_t> matches;
-    datasets::LabelReader labelOf(data);
-    for (std::int64_t i = 0; i < size; ++i) {
-        if (i % 256 == 0 && !request.progress(static_cast<double>(i) / static_cast<double>(size)))
-            throw Cancelled();
-        if (labelOf(i) == label) matches.push_back(i);
-    }
-    return matches;
-}
-
 /// The facts of the devices, each device once and in order: two processes on the CPU use the same.
 std::string factsOf(const std::vector<std::string>& names, bool memory) {
     std::vector<std::string> lines, kernels, each;
@@ -131,13 +106,25 @@ std::string factsOf(const std::vector<std::string>& names, bool memory) {
 
 }  // namespace
 
+datasets::NamedSplits openSplits(const wire::Data& data, const core::ProgressCallback& progress,
+                                 std::stop_token stop) {
+    if (data.imported) return datasets::openImported(data.options, progress, stop);
+    const auto opened = datasets::openData(data.options, progress, stop);
+    datasets::NamedSplits splits;
+    for (const auto& name : opened.names())
+        if (auto found = opened.find(name)) splits.emplace_back(name, std::move(found));
+    if (data.epoch >= 0 && opened.trainEpoch && !splits.empty())
+        splits[0].second = opened.trainEpoch(data.epoch);
+    return splits;
+}
+
 const OpenedDataSets::Splits& OpenedDataSets::splits(const wire::Data& data, Request& request) {
     const auto found = std::find_if(m_opened.begin(), m_opened.end(),
                                     [&](const auto& kept) { return kept.first == data; });
     if (found != m_opened.end()) {
         m_opened.splice(m_opened.begin(), m_opened, found);
     } else {
-        m_opened.emplace_front(data, openSplits(data, request));
+        m_opened.emplace_front(data, openSplits(data, request.progress(), request.stop()));
         if (m_opened.size() > kDataSetsKept) m_opened.pop_back();
     }
     return m_opened.front().second;
@@ -194,7 +181,12 @@ std::optional<Frame> OpenedDataSets::answer(const std::string& what, Request& re
         if (!set) throw Error("There is no split '" + from.split + "' in these data.");
         return answered(findFrom(set, request));
     }
-    if (what == "labelled") return answered(wire::packed(withLabel(asked(request), request)));
+    if (what == "labelled") {
+        const auto set = asked(request);
+        return answered(wire::packed(datasets::labelledExamples(
+            set, valueIn<std::int64_t>(request, "label"), valueIn<std::int64_t>(request, "most"),
+            request.progress())));
+    }
     if (what == "statistics") {
         const auto set = asked(request);
         return answered(datasets::countExamples(*set, valueIn<wire::Data>(request, "data").options,

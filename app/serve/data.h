@@ -11,14 +11,19 @@
 
 #include "app/serve/session.h"
 #include "data/dataset.h"
+#include "datasets/registry.h"
 #include "wire/requests.h"
 
 namespace relascope::serve {
 
+/// Opens the splits of the data; an epoch applies to the first one. Throws what openData() throws.
+datasets::NamedSplits openSplits(const wire::Data& data, const core::ProgressCallback& progress,
+                                 std::stop_token stop);
+
 /// Keeps the last few data sets. Belongs to one thread.
 class OpenedDataSets {
 public:
-    using Splits = std::vector<std::pair<std::string, core::DatasetPtr>>;
+    using Splits = datasets::NamedSplits;
 
     /// The splits of the data, opened if needed. The reference is valid until the next call.
     const Splits& splits(const wire::Data& data, Request& request);

@@ -198,8 +198,8 @@ std::string pythonOf(const View& view) {
     if (view.command == kCurvesView)
         return "[relascope.read(run).metrics(\"validation\") for run in " +
                pythonList(view.subjects, place) + "]";
-    // A table or a text is no analysis of its first subject.
-    const bool command = view.printed && view.command != kStudy;
+    // A table, a text or data are no analysis of their first subject.
+    const bool command = (view.printed || !view.saved) && view.command != kStudy;
     std::string line =
         command ? "relascope.command(" + pythonText(view.command)
                 : "relascope.analyse(" + place(view.subjects[0]) + ", " + pythonText(view.command);

@@ -19,6 +19,7 @@
 #include "datasets/dataset_list.h"
 #include "options/options_json.h"
 #include "options/presets.h"
+#include "options/shown_data.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
@@ -35,7 +36,7 @@ namespace relascope {
 namespace {
 
 DataOptions small(const std::string& kind, const std::string& task) {
-    DataOptions o = DataChooser::usualOptions(kind, task);
+    DataOptions o = core::usualData(kind, task);
     if (kind != "set") o.train_size = 60, o.validation_size = 40, o.test_size = 20;
     return o;
 }

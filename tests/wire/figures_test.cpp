@@ -164,6 +164,36 @@ RelationAtlas largeAtlas(std::size_t maps) {
     return atlas;
 }
 
+TEST(Figures, DataArriveWhole) {
+    DataExample example;
+    example.sample.image = {2, 1, 3, {1, 2, 3, 4, 5, 6}};
+    example.sample.label = 1, example.sample.origin = "own 7";
+    DataExample words;
+    words.sample.source.text = true, words.sample.source.tokens = {5, 6};
+    words.sample.source.labels = {"\xf0\x9f", " ball"};
+    words.answer = "yes";
+    const auto one =
+        std::get<wire::SampleFigure>(sent(wire::SampleFigure{example, {"no", "yes"}, "own, all"}));
+    EXPECT_EQ(one.example.sample, example.sample);
+    EXPECT_EQ(one.classNames.at(1), "yes");
+    EXPECT_EQ(one.caption, "own, all");
+    const auto grid = std::get<wire::SampleGridFigure>(
+        sent(wire::SampleGridFigure{example, {words, example}, {}, 4, "own"}));
+    EXPECT_EQ(grid.cell.sample, example.sample);
+    EXPECT_EQ(grid.examples.at(0).sample, words.sample);
+    EXPECT_EQ(grid.examples.at(0).answer, "yes");
+    EXPECT_EQ(grid.columns, 4);
+    DataStatistics statistics{2000, "token", true, {{"\xf0\x9f", 3}}, {{"Origin", "own"}}};
+    const auto counted = std::get<wire::StatisticsFigure>(
+        sent(wire::StatisticsFigure{statistics, "a note", "own, all"}));
+    EXPECT_EQ(counted.statistics.bars, statistics.bars);
+    EXPECT_EQ(counted.statistics.rows, statistics.rows);
+    EXPECT_TRUE(counted.statistics.pieces);
+    EXPECT_EQ(counted.note, "a note");
+    for (const int columns : {0, -1, wire::kMostColumns + 1})
+        EXPECT_THROW(sent(wire::SampleGridFigure{example, {}, {}, columns, ""}), wire::FrameError);
+}
+
 TEST(Figures, WhatIsNoFigureIsRefused) {
     const auto refused = [](const wire::Json& message) {
         EXPECT_THROW(wire::figureFromFrame({message, {}}), wire::FrameError) << message;
@@ -171,6 +201,9 @@ TEST(Figures, WhatIsNoFigureIsRefused) {
     refused({});
     refused({{"figure", "portrait"}});
     refused({{"figure", "map"}});
+    refused({{"figure", "sample"}});
+    refused({{"figure", "grid"}, {"columns", 1}});
+    refused({{"figure", "statistics"}, {"statistics", {1}}, {"note", ""}, {"caption", ""}});
     refused({{"figure", "analysis"}, {"analysis", "guess"}, {"result", {}}, {"caption", ""}});
     refused({{"figure", "analysis"}, {"analysis", "heads"}, {"result", {1}}, {"caption", ""}});
 }

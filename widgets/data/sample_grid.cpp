@@ -223,6 +223,7 @@ qint64 SampleGrid::rowOffset() const {
 }
 
 void SampleGrid::setData(qint64 count, const ShownSample& example, const QStringList& classNames) {
+    m_example = example;
     m_size = sampleSize(example);
     m_names = classNames;
     setCount(count);
@@ -236,9 +237,26 @@ void SampleGrid::setCount(qint64 count) {
     layoutRows();
 }
 
+int SampleGrid::wholeRows() const {
+    return std::max(1, (viewport()->height() - kSheetMargin) / cellSize().height());
+}
+qint64 SampleGrid::firstShown() const {
+    return rowOffset() * columns();
+}
+int SampleGrid::countShown() const {
+    const qint64 cells = static_cast<qint64>(wholeRows()) * columns();
+    return static_cast<int>(std::clamp<qint64>(m_count - firstShown(), 0, cells));
+}
+
+bool SampleGrid::isFilled() const {
+    for (qint64 i = firstShown(); i < firstShown() + countShown(); ++i)
+        if (!m_cells.contains(i)) return false;
+    return true;
+}
+
 void SampleGrid::layoutRows() {
     const qint64 rows = (m_count + columns() - 1) / columns();
-    const int visible = std::max(1, (viewport()->height() - kSheetMargin) / cellSize().height());
+    const int visible = wholeRows();
     verticalScrollBar()->setRange(
         0, static_cast<int>(std::clamp<qint64>(rows - visible, 0, 2000000000)));
     verticalScrollBar()->setPageStep(visible);
@@ -431,6 +449,34 @@ private:
 };
 
 }  // namespace
+
+std::unique_ptr<QWidget> SampleGrid::figure() const {
+    if (countShown() == 0) return nullptr;
+    std::vector<ShownSample> samples;
+    for (qint64 i = firstShown(); i < firstShown() + countShown(); ++i) {
+        const auto found = m_cells.find(i);
+        samples.push_back(found == m_cells.end() ? ShownSample() : found->second);
+    }
+    return figureOf(m_example, std::move(samples), m_names, columns());
+}
+
+std::unique_ptr<QWidget> SampleGrid::figureOf(const ShownSample& cell,
+                                              std::vector<ShownSample> samples,
+                                              const QStringList& classNames, int columns) {
+    auto grid = std::make_unique<SampleGrid>();
+    grid->setPalette(Theme::current().palette());
+    grid->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    const auto count = static_cast<int>(samples.size());
+    grid->setData(count, cell, classNames);
+    grid->setSamples(0, std::move(samples));
+    const QSize one = grid->cellSize();
+    // A picture of one row is as wide as its samples.
+    columns = std::clamp(columns, 1, std::max(1, count));
+    const int rows = (count + columns - 1) / columns;
+    grid->resize(2 * kSheetMargin + columns * one.width() - kSheetGap,
+                 2 * kSheetMargin + rows * one.height() - kSheetGap);
+    return grid;
+}
 
 bool renderExamples(const std::vector<ShownSample>& samples, const QStringList& titles, int columns,
                     const QString& path, QString* error) {

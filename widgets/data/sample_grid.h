@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include <QAbstractScrollArea>
@@ -46,7 +47,17 @@ public:
     void setCurrent(qint64 index);  ///< -1: none; emits no signal
     qint64 current() const { return m_current; }
     int columns() const;
+    /// The samples of the rows that are seen whole, or at least one row.
+    qint64 firstShown() const;
+    int countShown() const;
+    bool isFilled() const;               ///< those have arrived
     QRect cellRect(qint64 index) const;  ///< in the viewport, with the label
+    /// These samples as a picture, whose size depends on their number alone; null without any.
+    std::unique_ptr<QWidget> figure() const;
+    /// Samples in rows of `columns`, in cells of the size of `cell`.
+    static std::unique_ptr<QWidget> figureOf(const ShownSample& cell,
+                                             std::vector<ShownSample> samples,
+                                             const QStringList& classNames, int columns);
 
 Q_SIGNALS:
     void samplesNeeded(qint64 first, int count);
@@ -64,12 +75,14 @@ protected:
 private:
     QSize cellSize() const;
     qint64 rowOffset() const;
+    int wholeRows() const;
     void layoutRows();
     void request();
     void choose(qint64 index);
 
     qint64 m_count = 0, m_current = -1;
-    QSize m_size{64, 64};  ///< size of a sample
+    QSize m_size{64, 64};   ///< size of a sample
+    ShownSample m_example;  ///< gives the cells their size
     QStringList m_names;
     std::map<qint64, ShownSample> m_cells;
     std::map<qint64, int> m_asked;  ///< first -> count

@@ -7,6 +7,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "answers/example_text.h"
 #include "types/text_piece.h"
 #include "widgets/data/sample_view.h"
 #include "widgets/export/export.h"
@@ -115,7 +116,7 @@ void ReadStrip::pressed(int index, Qt::KeyboardModifiers) {
 
 namespace {
 
-constexpr int kSampleMargin = 16;
+constexpr int kSampleMargin = 16, kBelowSample = 8, kLineGap = 4, kSampleWidth = 360;
 
 TileGroup tilesOf(const ProbeSequence& source) {
     TileGroup group;
@@ -173,7 +174,8 @@ SampleView::SampleView(QWidget* parent)
     for (QWidget* view : {m_empty, static_cast<QWidget*>(m_image), static_cast<QWidget*>(m_tiles),
                           static_cast<QWidget*>(m_text)})
         m_stack->addWidget(view);
-    auto* column = columnOf(this, {kSampleMargin, kSampleMargin, kSampleMargin, 8}, 4);
+    auto* column =
+        columnOf(this, {kSampleMargin, kSampleMargin, kSampleMargin, kBelowSample}, kLineGap);
     column->addWidget(m_stack, 100);
     m_label->setFont(smallFont());
     m_label->setWordWrap(true);
@@ -196,6 +198,7 @@ SampleView::SampleView(QWidget* parent)
 
 void SampleView::setSample(const ShownSample& shown, const QStringList& classNames) {
     m_shown = shown;
+    m_names = classNames;
     const ProbeSample& sample = shown.sample;
     const SampleForm form = formOf(sample);
     m_pixel->clear();
@@ -250,11 +253,19 @@ void SampleView::clear() {
     setSample({}, {});
 }
 
+/// The height of what is not the sample: margins, and the lines below it.
+int SampleView::besides() const {
+    const int wide = width() - 2 * kSampleMargin;
+    const int labelHeight =
+        m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + kLineGap;
+    const int lines = m_origin->sizeHint().height() + m_pixel->height() + 2 * kLineGap;
+    return kSampleMargin + kBelowSample + labelHeight + lines;
+}
+
 /// Small content gets its preferred height, so that its text is directly below.
 void SampleView::fit() {
     const int wide = width() - 2 * kSampleMargin;
-    const int labelHeight = m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + 4;
-    const int room = qMax(60, height() - kSampleMargin - 8 - labelHeight - 2 * 19);
+    const int room = qMax(60, height() - besides());
     int high = room;
     if (m_stack->currentWidget() == m_image) high = m_image->heightIn(QSize(wide, room));
     if (m_stack->currentWidget() == m_text) {
@@ -286,46 +297,42 @@ QRect SampleView::pictureRect() const {
 }
 
 QString SampleView::csv() const {
-    const ProbeSequence& source = m_shown.sample.source;
-    QString text;
-    if (source.width > 0) {
-        text = QStringLiteral("object");
-        for (int k = 0; k < source.width; ++k) text += QStringLiteral(",x%1").arg(k + 1);
-        text += u'\n';
-        for (int i = 0; i < source.size(); ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            text += csvField(at < source.labels.size() ? QString::fromStdString(source.labels[at])
-                                                       : QString::number(i + 1));
-            for (int k = 0; k < source.width; ++k)
-                text += u',' +
-                        QString::number(source.vectors[at * static_cast<std::size_t>(source.width) +
-                                                       static_cast<std::size_t>(k)],
-                                        'g', 9);
-            text += u'\n';
-        }
-    } else if (source.size() > 0) {
-        text = QStringLiteral("id,text\n");
-        for (std::size_t k = 0; k < source.tokens.size(); ++k) {
-            const bool blank = k < source.labels.size() && source.labels[k].empty();
-            if (source.text && blank) continue;  // padding
-            text += QStringLiteral("%1,%2\n")
-                        .arg(source.tokens[k])
-                        .arg(k < source.labels.size() ? csvField(pieceLabel(source.labels[k]))
-                                                      : QString());
-        }
-    } else {
-        const Image& image = m_shown.sample.image;
-        text = QStringLiteral("row,column,channel,value\n");
-        for (int y = 0; y < image.height; ++y)
-            for (int x = 0; x < image.width; ++x)
-                for (int c = 0; c < image.channels; ++c)
-                    text += QStringLiteral("%1,%2,%3,%4\n")
-                                .arg(y)
-                                .arg(x)
-                                .arg(c)
-                                .arg(image.pixels[image.index(y, x, c)]);
+    return QString::fromStdString(core::csvOf(m_shown.sample));
+}
+
+int SampleView::wantedHeight() const {
+    const int wide = width() - 2 * kSampleMargin;
+    const auto* shown = m_stack->currentWidget();
+    const int high = shown == m_image  ? m_image->heightIn(QSize(wide, wide))
+                     : shown == m_text ? qMax(40, m_text->contentHeight())
+                                       : qMax(60, m_tiles->contentHeight());
+    return high + besides();
+}
+
+std::unique_ptr<QWidget> SampleView::figure() const {
+    return figureOf(m_shown, m_names);
+}
+
+std::unique_ptr<QWidget> SampleView::figureOf(const ShownSample& shown,
+                                              const QStringList& classNames) {
+    auto view = std::make_unique<SampleView>();
+    view->setPalette(Theme::current().palette());
+    view->setSample(shown, classNames);
+    // A widget that is not shown is told its size when it is drawn; then it fits its parts.
+    const auto layOut = [&view](int height) {
+        view->resize(kSampleWidth, height);
+        (void)view->grab(QRect(0, 0, 1, 1));
+        view->layout()->activate();
+        (void)view->grab(QRect(0, 0, 1, 1));
+    };
+    layOut(kSampleWidth);
+    // Pictures of objects that did not fit may be larger in the new height, and leave some of it.
+    for (int k = 0; k < 2; ++k) {
+        const int height = view->wantedHeight();
+        view->m_stack->setMinimumHeight(height - view->besides());  // all of it, not nearly all
+        layOut(height);
     }
-    return text;
+    return view;
 }
 
 }  // namespace relascope::widgets

@@ -2,6 +2,7 @@
 // One sample of a dataset, large.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -113,16 +114,23 @@ public:
     QString labelText() const;  ///< "label yes"
     QWidget* picture() const;   ///< the widget that shows the sample
     TileView* tiles() const { return m_tiles; }
-    /// The vectors of objects, one per line, or the pieces of a text.
+    /// The vectors of objects, one per line, the pieces of a text, or pixels.
     QString csv() const;
+    /// The sample as a picture with its label, whose size does not depend on the window.
+    std::unique_ptr<QWidget> figure() const;
+    static std::unique_ptr<QWidget> figureOf(const ShownSample& shown,
+                                             const QStringList& classNames);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     void fit();
+    int besides() const;
+    int wantedHeight() const;
 
     ShownSample m_shown;
+    QStringList m_names;
     QStackedWidget* m_stack;
     QWidget* m_empty;
     PixelView* m_image;

@@ -3,28 +3,44 @@
 
 #include <QPainter>
 #include <algorithm>
+#include <utility>
 
-#include "widgets/export/export.h"
+#include "answers/example_text.h"
 #include "widgets/export/figure.h"
+#include "widgets/text/text_flow.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
-constexpr int kStatisticsMargin = 16;
+constexpr int kStatisticsMargin = 16, kStatisticsWidth = 360;
 }
 
 StatisticsView::StatisticsView(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("Statistics"));
 }
-void StatisticsView::setClasses(std::vector<std::pair<QString, qint64>> counts,
-                                const QString& what) {
-    m_counts = std::move(counts);
-    m_what = what;
+void StatisticsView::setStatistics(DataStatistics statistics) {
+    m_shown = std::move(statistics);
+    m_counts.clear();
+    for (const auto& [name, count] : m_shown.bars)
+        m_counts.emplace_back(m_shown.pieces ? pieceLabel(name) : QString::fromStdString(name),
+                              count);
     refresh();
 }
+void StatisticsView::setClasses(std::vector<std::pair<QString, qint64>> counts,
+                                const QString& what) {
+    auto statistics = m_shown;
+    statistics.what = what.toStdString();
+    statistics.pieces = false;
+    statistics.bars.clear();
+    for (const auto& [name, count] : counts)
+        statistics.bars.emplace_back(name.toStdString(), count);
+    setStatistics(std::move(statistics));
+}
 void StatisticsView::setRows(std::vector<std::pair<QString, QString>> rows) {
-    m_rows = std::move(rows);
+    m_shown.rows.clear();
+    for (const auto& [name, value] : rows)
+        m_shown.rows.emplace_back(name.toStdString(), value.toStdString());
     refresh();
 }
 void StatisticsView::setNote(const QString& note) {
@@ -50,21 +66,28 @@ void StatisticsView::refresh() {
     update();
 }
 QSize StatisticsView::sizeHint() const {
-    return {260, static_cast<int>(20 * (m_counts.size() + m_rows.size())) + 32 + noteHeight()};
+    return {260,
+            static_cast<int>(20 * (m_counts.size() + m_shown.rows.size())) + 32 + noteHeight()};
 }
 QString StatisticsView::csv() const {
-    QString text = QStringLiteral("%1,count\n").arg(m_what);
-    for (const auto& [name, count] : m_counts)
-        text += QString("%1,%2\n").arg(csvField(name)).arg(count);
-    for (const auto& [name, value] : m_rows)
-        text += QString("%1,%2\n").arg(csvField(name), csvField(value));
-    return text;
+    return QString::fromStdString(core::csvOf(m_shown));
+}
+
+std::unique_ptr<QWidget> StatisticsView::figureOf(const DataStatistics& statistics,
+                                                  const QString& note) {
+    auto view = std::make_unique<StatisticsView>();
+    view->setPalette(Theme::current().palette());
+    view->resize(kStatisticsWidth, 1);  // the note is wrapped at the width
+    view->setStatistics(statistics);
+    view->setNote(note);
+    view->resize(kStatisticsWidth, view->sizeHint().height());
+    return view;
 }
 
 QString StatisticsView::pgfplots(const QString& caption) const {
     if (m_counts.empty()) return {};
     PgfBars bars;
-    bars.xLabel = m_what;
+    bars.xLabel = QString::fromStdString(m_shown.what);
     bars.yLabel = QStringLiteral("count");
     bars.color = Theme::current().accent;
     for (const auto& [name, count] : m_counts) {
@@ -106,7 +129,8 @@ void StatisticsView::paintEvent(QPaintEvent*) {
         y += 20;
     }
     if (!m_counts.empty()) y += 8;
-    for (const auto& [name, value] : m_rows) {
+    for (const auto& [key, text] : m_shown.rows) {
+        const QString name = QString::fromStdString(key), value = QString::fromStdString(text);
         painter.setFont(smallFont());
         painter.setPen(t.muted);
         painter.drawText(QRect(kStatisticsMargin, y, width() - 2 * kStatisticsMargin, 18),

@@ -4,8 +4,11 @@
 
 #include <QString>
 #include <QWidget>
+#include <memory>
 #include <utility>
 #include <vector>
+
+#include "types/data_example.h"
 
 namespace relascope::widgets {
 
@@ -14,6 +17,8 @@ class StatisticsView : public QWidget {
     Q_OBJECT
 public:
     explicit StatisticsView(QWidget* parent = nullptr);
+    void setStatistics(DataStatistics statistics);
+    const DataStatistics& shown() const { return m_shown; }
     /// `what` names the bars: "class", "answer length".
     void setClasses(std::vector<std::pair<QString, qint64>> counts,
                     const QString& what = QStringLiteral("class"));
@@ -25,6 +30,8 @@ public:
     QString csv() const;
     /// The bars as pgfplots source.
     QString pgfplots(const QString& caption) const;
+    /// Statistics as a picture, whose size does not depend on the window.
+    static std::unique_ptr<QWidget> figureOf(const DataStatistics& statistics, const QString& note);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -33,10 +40,9 @@ protected:
 private:
     void refresh();
     int noteHeight() const;
-    std::vector<std::pair<QString, qint64>> m_counts;
+    DataStatistics m_shown;
+    std::vector<std::pair<QString, qint64>> m_counts;  ///< the bars, with their names as shown
     QString m_note;
-    QString m_what = QStringLiteral("class");
-    std::vector<std::pair<QString, QString>> m_rows;
 };
 
 }  // namespace relascope::widgets

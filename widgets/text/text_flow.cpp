@@ -3,6 +3,7 @@
 
 #include <QFontMetrics>
 
+#include "answers/example_text.h"
 #include "types/text_piece.h"
 #include "widgets/text/text_flow.h"
 #include "widgets/theme/theme.h"
@@ -57,34 +58,11 @@ int wordGap(TextFlow::Spacing spacing) {
 
 DisplayPiece displayPiece(std::string_view bytes) {
     DisplayPiece piece;
-    if (!isUtf8(bytes)) {
-        piece.space = bytes.front() == ' ';
-        if (piece.space) bytes.remove_prefix(1);
-        piece.hex = true;
-        piece.text = QString::fromStdString(pieceText(bytes).text);
-        return piece;
-    }
-    if (bytes.empty()) {
-        piece.text = QChar(0x2205);
-        return piece;
-    }
-    piece.blank = bytes.find_first_not_of(' ') == std::string_view::npos;
-    if (piece.blank) {
-        piece.text = QString(static_cast<qsizetype>(bytes.size()), QChar(0x2423));
-        return piece;
-    }
-    piece.space = bytes.front() == ' ';
-    if (piece.space) bytes.remove_prefix(1);
-    // Line ends and tabs are shown as symbols, as any text may contain a backslash and an n.
-    while (!bytes.empty()) {
-        const std::size_t plain = std::min(bytes.find_first_of("\n\t"), bytes.size());
-        piece.text += QString::fromStdString(pieceText(bytes.substr(0, plain)).text);
-        bytes.remove_prefix(plain);
-        if (bytes.empty()) break;
-        piece.text += QChar(bytes.front() == '\n' ? 0x21B5 : 0x21E5);
-        piece.breaks += bytes.front() == '\n';
-        bytes.remove_prefix(1);
-    }
+    piece.text = QString::fromStdString(core::shownPiece(bytes));
+    piece.hex = !isUtf8(bytes);
+    piece.blank = !bytes.empty() && bytes.find_first_not_of(' ') == std::string_view::npos;
+    piece.space = !piece.blank && bytes.starts_with(' ');
+    if (!piece.hex) piece.breaks = static_cast<int>(std::count(bytes.begin(), bytes.end(), '\n'));
     return piece;
 }
 
