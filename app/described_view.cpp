@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "app/controllers/controllers.h"
@@ -17,6 +18,8 @@ namespace relascope::app {
 namespace {
 
 using Options = std::vector<ViewOption>;
+
+constexpr const char* kStepFolder = "step-";  // of a checkpoint of a run
 
 std::vector<std::int64_t> numbersOf(const std::vector<qint64>& numbers) {
     return {numbers.begin(), numbers.end()};
@@ -171,6 +174,29 @@ std::optional<View> describeCheckpoint(Controllers& c) {
     auto input = inputWords(session);
     if (!view || !input || session.bfloat16()) return std::nullopt;
     view->options = std::move(*input);
+    return view;
+}
+
+std::optional<View> describeEvaluation(const CheckpointController& c) {
+    const auto& asked = c.evaluatedOn();
+    if (!asked || (asked->file.isEmpty() && !asked->text)) return std::nullopt;
+    auto path = c.path().toStdString();
+    std::string checkpoint;
+    if (asked->file.isEmpty() && !core::isRunFolder(path)) {
+        // The text of the run, which the run alone knows.
+        const auto folder = std::filesystem::path(path).filename().string();
+        path = core::runOfWeights(path);
+        if (path.empty() || !folder.starts_with(kStepFolder)) return std::nullopt;
+        checkpoint = folder.substr(std::string_view(kStepFolder).size());
+    }
+    auto view = describeWeights("eval", path, checkpoint, {});
+    if (!view) return view;
+    view->printed = true;
+    if (asked->file.isEmpty())
+        view->options.push_back({"split", asked->split});
+    else
+        view->options.push_back({"data", asked->file.toStdString()});
+    if (asked->windows > 0) view->options.push_back({"windows", std::int64_t{asked->windows}});
     return view;
 }
 

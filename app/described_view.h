@@ -12,6 +12,7 @@
 
 namespace relascope::app {
 
+class CheckpointController;
 class Controllers;
 class DuelProbes;
 class TextGenerator;
@@ -32,6 +33,8 @@ std::optional<View> describeCheckpoint(Controllers& c);
 
 /// What a command says of the files of a checkpoint: `info` of its path, or `verify` of its folder.
 /// nullopt for one on another machine.
+/// The evaluation of a checkpoint; nullopt for generated data, which are no file.
+std::optional<View> describeEvaluation(const CheckpointController& c);
 std::optional<View> describeFiles(const std::string& command, const std::string& path);
 
 /// What a side of the Duel shows of its input, without its map.

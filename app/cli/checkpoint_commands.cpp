@@ -21,6 +21,7 @@
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
@@ -28,7 +29,7 @@ namespace {
 
 struct InfoArguments {
     std::string path, tensor, out;
-    bool json = false;
+    bool json = false, outline = false;
 };
 
 struct ConvertArguments {
@@ -189,15 +190,40 @@ Answer measuredTensor(const CheckpointInfo& info, const std::string& name) {
     throw OptionError("--tensor", unknownName("tensor", name, names));
 }
 
+Json outlineJson(const OutlineNode& node) {
+    Json parts = Json::array();
+    for (const auto& child : node.children) parts.push_back(outlineJson(child));
+    return {{"title", node.title},
+            {"detail", node.detail},
+            {"prefix", node.prefix},
+            {"parameters", node.parameters},
+            {"parts", parts}};
+}
+
+void printOutline(const OutlineNode& node, int depth = 0) {
+    print("%*s%s%s%s: %s\n", 2 * depth, "", plainName(node.title).c_str(),
+          node.detail.empty() ? "" : ", ", plainName(node.detail).c_str(),
+          groupedNumber(node.parameters).c_str());
+    for (const auto& child : node.children) printOutline(child, depth + 1);
+}
+
 int info(const InfoArguments& a, const Call&) {
     if (!a.out.empty() && !a.out.ends_with(".csv"))
         throw OptionError("--out", "'" + a.out + "' must end in .csv");
     const bool values = !a.tensor.empty() || !a.out.empty();
-    if (!values && core::isRunFolder(a.path)) return runInfo(a.path, a.json);
+    if (values && a.outline)
+        throw OptionError("--outline", "is printed alone; leave out --tensor and --out");
+    if (!values && !a.outline && core::isRunFolder(a.path)) return runInfo(a.path, a.json);
     const auto found = core::readCheckpointInfo(a.path);
     const auto print = [&](const Json& json) {
         std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     };
+    if (a.outline) {
+        if (!found.model)
+            throw OptionError("--outline", "no configuration was found, so the model is unknown");
+        a.json ? print(outlineJson(found.outline)) : printOutline(found.outline);
+        return 0;
+    }
     if (!values) {
         a.json ? print(infoJson(found)) : printInfo(found);
         return 0;
@@ -230,6 +256,7 @@ int convert(const ConvertArguments& a, const Call&) {
 
 void infoOptions(CLI::App& command, InfoArguments& a) {
     checkpointOption(command, a.path, "a weights file, a checkpoint folder or a run folder");
+    command.add_flag("--outline", a.outline, "the parts of the model with their parameters");
     command.add_option("--tensor", a.tensor,
                        "the statistics and the histogram of the values of this tensor");
     command.add_option("--out", a.out,

@@ -34,7 +34,7 @@ struct EvalArguments {
     std::string path, data, split, checkpoint, out, device = "auto";
     std::string pairs, fields, score = "sum";
     std::vector<std::string> edits;
-    std::int64_t batch = 0, step = -1, examples = 0, tokens = 0;
+    std::int64_t batch = 0, step = -1, examples = 0, tokens = 0, windows = 0;
     bool json = false, paper = false;
 };
 
@@ -105,7 +105,7 @@ int evaluate(const EvalArguments& a, const Call& call) {
     if (text) {
         split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
         data = core::openEvaluationText(
-            opened, {opened.isRun() ? a.path : "", a.data, a.split, 0},
+            opened, {opened.isRun() ? a.path : "", a.data, a.split, a.windows},
             [&](double fraction) { return line.show(fraction, "reading the text"), true; }, stop);
     } else if (!a.data.empty()) {
         data = datasets::openEvaluationData(
@@ -230,6 +230,8 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
         ->check(CLI::PositiveNumber)
         ->needs(edits)
         ->excludes(pairs);
+    command.add_option("--windows", a.windows, "of text: so many windows, at most")
+        ->check(CLI::PositiveNumber);
     command.add_option("--tokens", a.tokens, "of text: tokens of a window, at most")
         ->check(CLI::PositiveNumber);
     command.add_option("--out", a.out, ".csv, .tex, .json, .png, .svg or .pdf");

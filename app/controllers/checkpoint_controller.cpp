@@ -280,6 +280,7 @@ void CheckpointController::open(const QString& path) {
 void CheckpointController::take(CheckpointInfo info, const QString& run, const DataOptions& data) {
     m_run = run;
     m_data = data;
+    m_evaluatedOn.reset();
     m_numbers.setCheckpoint(info);
     m_info = std::move(info);
     if (m_session.path() != path()) forgetWeights();
@@ -362,8 +363,9 @@ void CheckpointController::evaluate(const EvaluationRequest& request) {
     m_looker.askOnce(
         m_task, QStringLiteral("Evaluating on %1").arg(request.name),
         [question = std::move(question)] { return question; }, core::evaluationOf,
-        [this, name = request.name](const Evaluation& evaluation) {
-            Q_EMIT evaluated(evaluation, name);
+        [this, request](const Evaluation& evaluation) {
+            m_evaluatedOn = request;
+            Q_EMIT evaluated(evaluation, request.name);
         },
         false);
 }

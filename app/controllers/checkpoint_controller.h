@@ -130,6 +130,8 @@ public:
     /// again.
     void setBfloat16(bool on);
     void evaluate(const EvaluationRequest& request);
+    /// What the last evaluation that was shown was of; nullopt without one of this checkpoint.
+    const std::optional<EvaluationRequest>& evaluatedOn() const { return m_evaluatedOn; }
     /// Sets the edits of the inspector and of generated texts, for all later requests.
     void setEdits(const EditList& edits);
     void convert(const QString& out);
@@ -197,6 +199,7 @@ private:
     Inspection m_session;
     TextGenerator m_generator;
     LongTask m_task;
+    std::optional<EvaluationRequest> m_evaluatedOn;
 };
 
 }  // namespace relascope::app

@@ -270,7 +270,7 @@ void CheckpointDetails::makeMenus() {
         auto* more = widgets::iconButton(
             "more", QStringLiteral("More for the %1").arg(QLatin1String(name)), m_head);
         m_head->addControl(more);
-        new widgets::ViewMenu(
+        m_menus[tab] = new widgets::ViewMenu(
             more, view, [name] { return QString::fromLatin1(name); }, std::move(csv));
         const auto show = [this, more, tab] { more->setVisible(m_views->currentIndex() == tab); };
         connect(m_views, &QStackedWidget::currentChanged, more, show);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include <QList>
@@ -31,6 +32,7 @@ class PanelHead;
 class RelationInspector;
 class SegmentedControl;
 class StatisticsView;
+class ViewMenu;
 class VerifyBadge;
 }  // namespace relascope::widgets
 
@@ -107,6 +109,8 @@ public:
 
     widgets::HistogramView* histogram() const { return m_histogram; }
     widgets::OutlineView* outline() const { return m_outline; }
+    /// The menu of a tab other than Values, whose view has its own.
+    widgets::ViewMenu* menu(Tab tab) const { return m_menus.at(tab); }
 
 private:
     void makeMenus();
@@ -118,6 +122,7 @@ private:
     widgets::OutlineView* m_outline;
     widgets::HistogramView* m_histogram;
     widgets::StatisticsView* m_evaluation;
+    std::map<Tab, widgets::ViewMenu*> m_menus;
 };
 
 // Text generation on the Checkpoint page, next to the inspector.

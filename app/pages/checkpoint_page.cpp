@@ -172,6 +172,15 @@ void CheckpointPage::describeViews() {
         return m_c.info() ? describeFiles("info", m_c.info()->path) : std::nullopt;
     };
     m_table->menu()->describe = m_problems->menu()->describe = info;
+    m_details->menu(CheckpointDetails::Configuration)->describe = info;
+    m_details->menu(CheckpointDetails::Outline)->describe = [info] {
+        auto view = info();
+        if (view) view->options.push_back({"outline", true});
+        return view;
+    };
+    m_details->menu(CheckpointDetails::Evaluated)->describe = [this] {
+        return describeEvaluation(m_c);
+    };
     m_details->histogram()->menu()->describe = [this, info] {
         const auto& shown = m_details->histogram()->statistics();
         auto view = shown ? info() : std::nullopt;

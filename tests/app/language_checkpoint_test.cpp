@@ -6,6 +6,7 @@
 #include <QProcess>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <nlohmann/json.hpp>
 
 #include "analysis/open_model.h"
 #include "app/pages/checkpoint_details.h"
@@ -380,7 +381,21 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
         click(child<QPushButton>(page()->head(), "Evaluate"));
         EXPECT_TRUE(waitUntil([&] { return evaluated.size() == 1; }, 60000))
             << page()->errorSentence().toStdString();
-        return evaluated.isEmpty() ? Evaluation() : evaluated[0][0].value<Evaluation>();
+        if (evaluated.isEmpty()) return Evaluation();
+        // The menu copies the command that gives the same numbers.
+        const auto shown = evaluated[0][0].value<Evaluation>();
+        const auto view = page()->details()->menu(CheckpointDetails::Evaluated)->describe();
+        EXPECT_TRUE(view);
+        QStringList words = {QStringLiteral("--json")};
+        for (const auto& word : core::wordsOf(*view)) words << QString::fromStdString(word);
+        std::swap(words[0], words[1]);
+        QProcess command;
+        command.start(QStringLiteral(RELASCOPE_BIN "/relascope-cli"), words);
+        EXPECT_TRUE(command.waitForFinished(60000));
+        const auto json = nlohmann::json::parse(command.readAllStandardOutput().toStdString());
+        EXPECT_NEAR(json["loss"].get<double>(), shown.loss, 1e-5) << core::commandOf(*view);
+        EXPECT_EQ(json["examples"].get<std::int64_t>(), shown.examples);
+        return shown;
     };
     const auto own = measure([](EvaluateDialog& dialog) {
         EXPECT_EQ(child<QComboBox>(dialog, "Data")->currentText(),

@@ -196,6 +196,13 @@ TEST_F(TableViews, TheTablesOfACheckpointAreInfoAndVerify) {
     EXPECT_EQ(command(child<widgets::ProblemsList>(&checkpoint)->menu()->menu()),
               "relascope-cli info " + path.toStdString());
 
+    using Details = CheckpointDetails;
+    EXPECT_EQ(command(checkpoint.details()->menu(Details::Configuration)->menu()),
+              "relascope-cli info " + path.toStdString());
+    EXPECT_EQ(command(checkpoint.details()->menu(Details::Outline)->menu()),
+              "relascope-cli info " + path.toStdString() + " --outline");
+    EXPECT_EQ(command(checkpoint.details()->menu(Details::Evaluated)->menu()), "");
+
     auto* badge = checkpoint.head()->badge();
     ASSERT_TRUE(badge->describe());
     EXPECT_EQ(badge->describe()->command, "verify");

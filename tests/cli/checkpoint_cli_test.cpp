@@ -69,6 +69,13 @@ TEST(CheckpointCli, InfoMeasuresTheValuesOfTensors) {
     EXPECT_NE(table.find("head.bias,[1],U8,1,,7,7,7,0,0"), std::string::npos) << table;
 
     expectRefused("info --tensor head.wieght" + path, 2, "head.weight");
+    expectRefused("info --tensor head.weight --outline" + path, 2, "--outline");
+    expectRefused("info --outline" + path, 2, "the model is unknown");
+    const std::string model = " " RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed";
+    const auto outline = runCli("info --outline" + model);
+    EXPECT_EQ(outline.code, 0) << outline.err;
+    EXPECT_NE(outline.out.find("\n  encoder"), std::string::npos) << outline.out;
+    EXPECT_GT(json(runCli("info --json --outline" + model))["parts"].size(), 1u);
     expectRefused("info --out x.txt" + path, 2, "must end in .csv");
     EXPECT_EQ(runCli("info --tensor head.bias" + path).code, 0);
 }
