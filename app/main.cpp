@@ -57,6 +57,7 @@ bool drawOne(const wire::MapFigure& figure, const QString& out, QString* error) 
     view.layer = figure.layer;
     view.index = figure.index;
     view.source = figure.source;
+    if (figure.difference) view.shown = widgets::Shown::Difference;
     return widgets::renderFigure(figure.result, widgets::withLook(view, figure.look), out, error,
                                  {QString::fromStdString(figure.run), figure.steps},
                                  widgets::partsOf(figure.look));

@@ -270,7 +270,7 @@ void ViewFiles::showData(const QString& path, const Read& found) {
         c.selection.setView(widgets::inspectorViewOf(found.view)
                                 .with(&widgets::InspectorView::shown, widgets::Shown::After));
         inspector->setView(c.selection.view());
-        inspector->setSubText(from);
+        inspector->setSubText(map->difference ? QStringLiteral("difference, ") + from : from);
     } else if (const auto* answer = std::get_if<wire::AnalysisFigure>(&*found.figure)) {
         auto* tab = showAnalysis(answer->analysis);
         if (!tab)

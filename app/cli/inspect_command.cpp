@@ -385,7 +385,8 @@ int inspect(const InspectArguments& given, const Call& call) {
     } else if (isPicture(a.out)) {
         draw(a.out,
              wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source), caption,
-                             core::isRunFolder(a.path), lookOf(a)},
+                             core::isRunFolder(a.path), lookOf(a),
+                             a.show == "difference" && caption != folderName(a.path)},
              a.paper);
     } else if (map && !a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));

@@ -467,6 +467,8 @@ void DuelPage::show(const widgets::Inspected& inspected) {
     if (m_probes.own() || !run) words << QString::fromStdString(result.sample.origin);
     m_inspector->setSubText(words.join(QStringLiteral(" \u00B7 ")));
     auto* source = m_inspector->sourcePane();
+    if (m_probes.data())
+        source->samples()->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
     if (const auto& own = m_probes.own()) {
         if (own->kind == InputRequest::Kind::Reference)
             source->inputs()->showReference(own->reference);

@@ -38,12 +38,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TintFigure::Panel, layer, source, form, rever
 
 namespace {
 
+constexpr const char* kDifference = "difference";
+
 Json messageOf(const MapFigure& figure, Bytes& blob) {
     return {{"figure", "map"},       {"result", resultToJson(figure.result, blob)},
             {"kind", figure.kind},   {"layer", figure.layer},
             {"index", figure.index}, {"source", figure.source},
             {"run", figure.run},     {"steps", figure.steps},
-            {"look", figure.look}};
+            {"look", figure.look},   {kDifference, figure.difference}};
 }
 Json messageOf(const TintFigure& figure, Bytes& blob) {
     return {{"figure", "tint"},      {"result", resultToJson(figure.result, blob)},
@@ -145,6 +147,7 @@ Figure figureFromFrame(const Frame& frame) {
         figure.run = valueOf<std::string>(m, "run");
         figure.steps = valueOf<bool>(m, "steps");
         figure.look = checkedLook(valueOf<MapLook>(m, "look"), core::mapLookFields());
+        figure.difference = valueOf<bool>(m, kDifference);
         return figure;
     }
     if (what == "tint")
@@ -209,6 +212,8 @@ Figure figureOf(const View& view) {
     figure.look.to = number("to", -1);
     for (const auto& field : core::mapLookFields())
         if (const auto* value = view.option(field.spec.name)) field.set(figure.look, *value);
+    if (const auto* show = view.option("show"))
+        figure.difference = std::get<std::string>(*show) == kDifference;
     if (const auto* turned = view.option("transposed"))
         figure.look.reversed = std::get<bool>(*turned);
     if (const auto* kind = view.option("kind"))

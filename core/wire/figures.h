@@ -25,6 +25,7 @@ struct MapFigure {
     std::string run;    ///< the name of the run or checkpoint, in the caption
     bool steps = true;  ///< its weights are of a step; not those of a checkpoint of no run
     MapLook look = {};
+    bool difference = false;  ///< of two maps, with and without edits or of two models
 };
 
 /// The input of a probe, tinted by maps from a source, as in the papers.

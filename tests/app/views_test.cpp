@@ -8,6 +8,8 @@
 #include <QDir>
 #include <QFile>
 #include <QMenu>
+#include <QProcess>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -252,6 +254,20 @@ TEST_F(ViewsTest, MapsOfADuelOpenOnASecondStart) {
     show(Shown::Difference);
     EXPECT_NE(lineOf().find(" --other-step 0 "), std::string::npos) << lineOf();
     save(menu, "difference");
+    // The command writes what the menu does: values, scale and caption.
+    QProcess command;
+    command.start(QStringLiteral(RELASCOPE_BIN "/relascope-cli"),
+                  {"draw", place("difference.relaview"), "--out", place("command.svg")});
+    ASSERT_TRUE(command.waitForFinished(60000));
+    const auto texts = [this](const char* name) {
+        QStringList all;
+        const auto svg = QString::fromUtf8(bytesOfFile(place(QString::fromLatin1(name))));
+        static const QRegularExpression text(QStringLiteral(">([^<>]+)</text>"));
+        for (const auto& match : text.globalMatch(svg)) all << match.captured(1);
+        return all;
+    };
+    EXPECT_TRUE(texts("command.svg").contains("change of r"));
+    EXPECT_EQ(texts("command.svg"), texts("difference-1.svg"));
 
     auto& in = startAgain();
     in.resize(1500, 1000);

@@ -115,7 +115,9 @@ TEST(Figures, MapsAndStudiesArriveWhole) {
     map.rows = map.columns = 2, map.values = {1, 2, 3, -4};
     figure.result.maps = {map};
     figure.kind = MapKind::Relation, figure.source = 1, figure.run = "occurs";
+    figure.difference = true;
     const auto drawn = std::get<wire::MapFigure>(sent(figure));
+    EXPECT_TRUE(drawn.difference);
     EXPECT_EQ(drawn.result.maps, figure.result.maps);
     EXPECT_EQ(drawn.source, 1);
     EXPECT_EQ(drawn.run, "occurs");
