@@ -173,8 +173,8 @@ TEST_F(DataViews, OfOtherKindsOfData) {
     expectAllSame("pairs", " minimal-pairs ");
     openGenerated(usualData("math", "algebra__linear_1d"));
     expectAllSame("math", " math ");
-    openGenerated(namedData("set", ""));
-    expectAllSame("set", " set ");
+    openGenerated(namedData("pairwise-order", ""));
+    expectAllSame("objects", " pairs ");
 }
 
 TEST_F(DataViews, OfFiles) {

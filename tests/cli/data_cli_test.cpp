@@ -129,7 +129,7 @@ TEST_F(DataCli, AGridOfExamples) {
     EXPECT_EQ(grid("--columns 3"), grid("--columns 3"));
     EXPECT_NE(grid("--columns 3"), grid("--columns 2"));
     for (const std::string ending : {".png", ".pdf"})
-        EXPECT_FALSE(written("set --grid --paper --dpi 96", "grid" + ending).empty());
+        EXPECT_FALSE(written("quick --grid --count 6 --paper --dpi 96", "grid" + ending).empty());
     EXPECT_TRUE(std::filesystem::exists(at("grid.txt")));
 }
 
