@@ -24,7 +24,6 @@
 #include "data/text_tokens.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
-#include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
 #include "model/public/family.h"
 #include "model/recorded/recorded_options.h"
@@ -462,10 +461,7 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
     if (analysis.input != AnalysisInput::KeptSteps)
         command.add_option("--checkpoint", a.checkpoint, "of a run: last, best, or a step");
     if (!analysis.twoModels) return;
-    command.add_option("other", a.other.path, "B: a run or a checkpoint; without it the same as A")
-        ->transform([](const std::string& path) {
-            return path.starts_with(core::kHubPrefix) ? core::hubPath(path) : path;
-        });
+    otherOption(command, a.other.path, "B: a run or a checkpoint; without it the same as A");
     command.add_option("--other-checkpoint", a.other.checkpoint,
                        "of a run that is B: last, best, or a step");
     command

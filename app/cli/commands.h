@@ -111,6 +111,9 @@ void beginComputing(int threads);
 void checkpointOption(CLI::App& command, std::string& path, const char* help,
                       const char* name = "path");
 
+/// The positional option of the second of two models, which may be named as the first.
+void otherOption(CLI::App& command, std::string& path, const char* help);
+
 /// Lets weights along training that are revisions of the hub be fetched when they are opened.
 void fetchWhatIsLookedAt();
 

@@ -229,6 +229,12 @@ void checkpointOption(CLI::App& command, std::string& path, const char* help, co
     });
 }
 
+void otherOption(CLI::App& command, std::string& path, const char* help) {
+    command.add_option("other", path, help)->transform([](const std::string& given) {
+        return given.starts_with(core::kHubPrefix) ? core::hubPath(given) : given;
+    });
+}
+
 void fetchWhatIsLookedAt() {
     core::setModelFetcher([](const std::string& model, const std::stop_token& stop,
                              const std::function<bool(double)>& progress) {

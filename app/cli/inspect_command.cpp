@@ -423,9 +423,9 @@ int inspect(const InspectArguments& given, const Call& call) {
 
 void inspectOptions(CLI::App& command, InspectArguments& a) {
     checkpointOption(command, a.path, "run or checkpoint folder");
-    command.add_option("other", a.other,
-                       "another run or checkpoint, whose map of the same input is subtracted; "
-                       "with --other-step or --other-edit without it the same");
+    otherOption(command, a.other,
+                "another run or checkpoint, whose map of the same input is subtracted; with "
+                "--other-step or --other-edit without it the same");
     sampleOptions(command, a);
     command
         .add_option("--step", a.step,

@@ -170,6 +170,7 @@ TEST_F(ViewsCli, AMapMinusThatOfAnotherModel) {
     EXPECT_EQ(values("--show after --other-step 0"), a);
     expectRefused("inspect " + run() + " " + run() + " --along --source 1 --to 2", 2, "other: ");
     expectRefused("inspect " + run() + " nowhere", 1, "nowhere");
+    expectRefused("inspect " + run() + " hub:nobody/nothing", 1, "nobody/nothing");
     expectRefused("inspect " + run() + " " + run() + "/checkpoints/step-4 --other-step 2", 2,
                   "--step: needs a run folder");
 }
