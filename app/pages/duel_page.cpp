@@ -125,6 +125,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     m_splitter->addWidget(m_below);
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
+    m_splitter->setSizes({3000, 2000});  // in these shares, until they are changed
     m_stack->addWidget(m_empty);
     m_splitter->setMinimumHeight(kLowestDuel);
     m_stack->addWidget(new ScrollingPage(m_splitter, this));
