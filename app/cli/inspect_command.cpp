@@ -383,9 +383,10 @@ int inspect(const InspectArguments& given, const Call& call) {
     if (isPicture(a.out) && !a.layers.empty()) {
         draw(a.out, tintFigure(a, result, *map, caption), a.paper);
     } else if (isPicture(a.out)) {
+        const bool ofOther = !a.other.empty() && a.show == "before";
         draw(a.out,
              wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source), caption,
-                             core::isRunFolder(a.path), lookOf(a),
+                             core::isRunFolder(ofOther ? a.other : a.path), lookOf(a),
                              a.show == "difference" && caption != folderName(a.path)},
              a.paper);
     } else if (map && !a.out.empty()) {
@@ -396,7 +397,8 @@ int inspect(const InspectArguments& given, const Call& call) {
     const std::string layerName = at < result.layers.size() ? result.layers[at].name : "";
     if (a.json) {
         // Pictures say of edits and of the other model in their captions.
-        const auto more = caption.substr(folderName(a.path).size());
+        const auto name = folderName(a.path);
+        const auto more = caption.starts_with(name) ? caption.substr(name.size()) : ", " + caption;
         nlohmann::ordered_json json = {{"step", result.step},
                                        {"sample", result.sample.origin + more},
                                        {"label", result.sample.label},

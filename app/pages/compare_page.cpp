@@ -314,7 +314,7 @@ void ComparePage::showNotes() {
         count == 0
             ? QStringLiteral("Check runs in the table to compare them.")
             : QStringLiteral("Notes on %1").arg(count == 1 ? QStringLiteral("the curves") : runs));
-    m_notes->viewport()->update();  // which a new placeholder does not repaint
+    m_notes->viewport()->update();  // Qt does not repaint it for the new text
     const QString comparison = m_texts.comparison(m_context.selection.runs());
     if (m_comparison == comparison) return;
     m_comparison = comparison;

@@ -168,6 +168,9 @@ TEST_F(ViewsCli, AMapMinusThatOfAnotherModel) {
     EXPECT_EQ(values("--other-step 0 --other-edit " + edit), both);  // the same model
     EXPECT_EQ(values("--show before --other-step 0 --other-edit " + edit), b);
     EXPECT_EQ(values("--show after --other-step 0"), a);
+    // The other may have a shorter name.
+    std::filesystem::create_directory_symlink(run(), out("b"));
+    EXPECT_EQ(values(out("b") + " --show before"), a);
     expectRefused("inspect " + run() + " " + run() + " --along --source 1 --to 2", 2, "other: ");
     expectRefused("inspect " + run() + " nowhere", 1, "nowhere");
     expectRefused("inspect " + run() + " hub:nobody/nothing", 1, "nobody/nothing");

@@ -318,7 +318,7 @@ std::unique_ptr<QWidget> SampleView::figureOf(const ShownSample& shown,
     auto view = std::make_unique<SampleView>();
     view->setPalette(Theme::current().palette());
     view->setSample(shown, classNames);
-    // A widget that is not shown is told its size when it is drawn; then it fits its parts.
+    // A hidden widget gets its resize event only when it is drawn, and lays out its parts then.
     const auto layOut = [&view](int height) {
         view->resize(kSampleWidth, height);
         (void)view->grab(QRect(0, 0, 1, 1));
