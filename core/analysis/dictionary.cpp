@@ -479,7 +479,7 @@ private:
             pairs.u = ofThoseThatTakePart(pairs, u).unsqueeze(1);
             pairs.v = ofThoseThatTakePart(pairs, v).unsqueeze(1);
             pairs.scale = scale;
-            return contrastTerms(pairs, {}).difference;
+            return contrastTerms(pairs).difference.item<double>();
         };
         m_d.difference = differenceOf(read.wholeQ, read.wholeK, m_parts.scale());
         if (!std::isfinite(m_d.difference))
