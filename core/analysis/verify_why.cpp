@@ -334,7 +334,7 @@ void verifyTokens(WhyReport& report, const ScoreParts& parts, const WhyJson& que
         report.comparePictures(key + "/components/" + name, ours.t(), components.values, true);
     }
     // Pairs of nearly equal scores may change their places: the scores are compared.
-    if (parts.softmax()) factors.k = factors.k - factors.k.mean(0);
+    if (parts.softmax()) factors = lessRowMeans(std::move(factors), weights);
     const auto all = factors.scale * torch::matmul(factors.q, factors.k.t());
     for (const bool highest : {true, false}) {
         const auto name = key + (highest ? "/highest" : "/lowest");
