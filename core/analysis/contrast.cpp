@@ -42,7 +42,7 @@ public:
           m_options(options),
           m_watch(watch),
           m_model(subject.model->edited(subject.interventions)),
-          m_streams(m_model->model(), m_model->options()),
+          m_streams(m_model->model(), m_model->options(), featuresOf(subject)),
           m_parts(m_streams, scoreMap(m_streams, {}, static_cast<int>(options.layer) - 1,
                                       options.kind, static_cast<int>(options.index) - 1)) {
         if (!subject.data || subject.data->size() == 0)
@@ -120,6 +120,9 @@ public:
     }
 
 private:
+    static std::vector<std::string> featuresOf(const AnalysisSubject& subject) {
+        return subject.data ? subject.data->featureNames() : std::vector<std::string>();
+    }
     const std::string& ownStack() const {
         return m_streams.stacks()[static_cast<std::size_t>(m_parts.map().stack)].name;
     }
@@ -409,7 +412,8 @@ private:
             if (m_options.untrained > 0 && hasFirst()) {
                 OpenedModel first(m_subject.run, "0", "cpu", m_watch.stop);
                 const auto edited = first.edited({});
-                const ModelStreams streams(edited->model(), edited->options());
+                const ModelStreams streams(edited->model(), edited->options(),
+                                           featuresOf(m_subject));
                 const auto one = sharesOf(*edited, ScoreParts(streams, m_parts.map()));
                 range.widen(one);
                 c.first = true, c.untrainedSplit += one.split;
@@ -420,7 +424,7 @@ private:
                     untrainedModel(model, run ? m_subject.model->run().train.init : std::string(),
                                    static_cast<std::uint64_t>(seed) + (run ? 1000003 : 1));
                 EditedModel edited(*fresh, m_model->options());
-                const ModelStreams streams(*fresh, m_model->options());
+                const ModelStreams streams(*fresh, m_model->options(), featuresOf(m_subject));
                 auto map = m_parts.map();
                 const bool relations = map.kind == ScoreKind::Relation;
                 bool split = false;

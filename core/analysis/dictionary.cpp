@@ -604,7 +604,9 @@ private:
             throw OptionError("model", "has objects of " + std::to_string(count) +
                                            " numbers; forms on at most " +
                                            std::to_string(kMostShownFeatures) + " are shown");
-        m_d.features = featuresByFacts(objects, facts, count);
+        m_d.features = m_subject.data->featureNames();
+        if (std::ssize(m_d.features) != count)
+            m_d.features = featuresByFacts(objects, facts, count);
         const auto* value = form.const_data_ptr<double>();
         m_d.form.assign(value, value + form.numel());
     }

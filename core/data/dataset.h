@@ -31,6 +31,10 @@ public:
     /// place are kEmptyPlace.
     virtual void readFacts(std::int64_t index, std::span<std::int32_t> facts) const;
 
+    /// What the numbers of an object say, as the file of the data calls them: "colour = red",
+    /// "size"; empty where they have no names.
+    virtual std::vector<std::string> featureNames() const { return {}; }
+
     std::int64_t size() const { return info().size; }
 };
 inline void Dataset::readFacts(std::int64_t, std::span<std::int32_t>) const {

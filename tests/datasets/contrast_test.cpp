@@ -9,14 +9,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "analysis/contrast_terms.h"
+#include "analysis/dictionary.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
+#include "analysis/origins.h"
 #include "analysis/pair_objects.h"
 #include "analysis/run_analysis.h"
 #include "interventions/editor.h"
+#include "options/run_settings.h"
 #include "support/rooms.h"
 #include "tests/datasets/step_run.h"
 
@@ -346,6 +351,52 @@ TEST(ContrastSentences, SayOnlyWhatIsEarned) {
         << sentencesOf(same)[1];
     same.untrainedSplit = 2, same.facts[1].untrainedHigh = 0.12;
     EXPECT_EQ(sentencesOf(same).size(), 1U) << "two untrained models are no spread";
+}
+
+bool holds(const std::vector<std::string>& texts, const std::string& text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+// The columns and words of a table of one's own are the names of what is compared, for untrained
+// models, too, whose shares stand beside by name.
+TEST(Contrast, OfATableHasTheNamesOfItsColumns) {
+    TemporaryFolder folder{"own-table"};
+    std::filesystem::create_directories(folder.path());
+    auto options = presetOptions("set", "abstractor");
+    options.data = {};
+    options.data.kind = "object-sets", options.data.path = folder / "own.csv";
+    options.data.train_size = options.data.validation_size = options.data.test_size = 0;
+    {
+        std::ofstream table(options.data.path);
+        table << "set,label,colour,size\n";
+        for (int set = 0; set < 400; ++set)
+            for (int object = 0; object < (set == 0 ? 2 : 3); ++object)
+                table << set << (set % 2 ? ",yes," : ",no,")
+                      << ((set / (1 << object)) % 2 ? "red," : "blue,") << set % 7 << ".5\n";
+    }
+    fitToData(options);
+    options.train.device = "cpu", options.train.seeds = {3}, options.train.steps = 1;
+    options.train.early_stopping = {};
+    ContrastOfRun measured(options);
+    EXPECT_EQ(measured.subject.data->featureNames(),
+              (std::vector<std::string>{"colour = blue", "colour = red", "size", "is there"}));
+    const auto answer = measured.measure(
+        {{"attribute", std::string("same colour")}, {"untrained", std::int64_t{1}}});
+    ASSERT_EQ(answer.number("split"), 1.0);
+    const auto& parts = answer.table("parts");
+    ASSERT_TRUE(holds(parts.texts("i"), "colour = red"));
+    for (std::size_t row = 0; row < parts.rows(); ++row) {
+        EXPECT_EQ(parts.texts("i")[row].find("feature"), std::string::npos);
+        EXPECT_EQ(std::isfinite(parts.numbers("untrained_low")[row]),
+                  answer.number("untrained_split") > 0.0);
+    }
+    const auto form = core::dictionaryRunner().run(measured.subject, {}, {}).table("form");
+    EXPECT_EQ(form.texts("feature"), measured.subject.data->featureNames());
+    measured.subject.sample = measured.subject.data->sample(0);
+    const auto origins = core::originsRunner().run(
+        measured.subject, {{"source", std::int64_t{0}}, {"to", std::int64_t{1}}}, {});
+    EXPECT_TRUE(holds(origins.table("parts_i").texts("part"), "colour = blue"));
+    EXPECT_TRUE(holds(origins.table("pairs").texts("j"), "is there"));
 }
 
 /// Pairs of drawn objects with parts and facts, some of them not known.
