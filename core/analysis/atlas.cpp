@@ -601,10 +601,11 @@ private:
             for (std::size_t c = 0; c < 2; ++c) {
                 const double here = yes ? auc[c] : 1.0 - auc[c],
                              there = yes ? auc[1 - c] : 1.0 - auc[1 - c];
-                if (here < 0.6 || there >= 0.6) continue;
+                // Where no pair of the other answer has the attribute there is nothing to compare.
+                if (!(here >= 0.6) || !(there < 0.6)) continue;
                 const bool opposite = there <= 0.4;
-                relation.condition = ", in examples of '" + info.classNames[c] + "'" +
-                                     (opposite ? ", and the opposite in the others" : " alone");
+                relation.condition = ", for '" + info.classNames[c] + "'" +
+                                     (opposite ? ", and the opposite for the others" : "");
                 relation.conditionProof =
                     "in examples of '" + info.classNames[c] + "' " + fixedField(here, 2) +
                     (opposite ? ", in the others the opposite " : ", in the others ") +

@@ -98,8 +98,8 @@ struct RelationAtlas {
         /// What explains the map without an attribute: "reads i alone, not the pair (0.95 of its
         /// variance)"; empty: nothing does. It has no label then.
         std::string reading;
-        /// Of a head whose label holds in examples of one answer: ", in examples of 'occurs' alone",
-        /// and its numbers, "AUC 0.83; in the others 0.52"; may be empty.
+        /// Of a head whose label holds in examples of one answer: ", for 'occurs'", and its
+        /// numbers, "in examples of 'occurs' 0.83, in the others 0.52"; may be empty.
         std::string condition, conditionProof;
         std::string origin;     ///< "learned", "inborn"; empty: neither is shown
         /// partUseName(), or "needed only together with the others of layer 2"; empty: not

@@ -135,7 +135,7 @@ std::string atlasText(const RelationAtlas& atlas) {
             const auto named = namedAttribute(atlas, relation, relation.attribute);
             const auto proof = proofOf(atlas, relation);
             out << "  " << (proof.empty() ? named.words + " " + aucText(named.auc) : proof);
-            if (std::isfinite(fit.p)) out << numberText(", p %.3f", fit.p);
+            if (std::isfinite(fit.p)) out << numberText("; p %.3f", fit.p);
             if (!relation.development.empty()) out << ", " << relation.development;
             out << "\n";
         }

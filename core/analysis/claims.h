@@ -170,7 +170,8 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
                       const std::string& it = "it");
 
 /// The same as a clause of a first line, without intervals and with three numbers at most: "without
-/// it accuracy falls from 93.1 to between 87.6 and 51.7 %". `oneEnd`: with the milder end alone.
+/// it accuracy falls from 93.1 to between 87.6 and 51.7 %". `oneEnd`: with the milder end alone; an
+/// empty `it`: "accuracy falls from ...".
 std::string useMeaning(const UseClaim& claim, const MetricWords& words, const std::string& it = "it",
                        bool oneEnd = false);
 
