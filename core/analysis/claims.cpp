@@ -464,7 +464,7 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
             text += " to " + words.amount(second.change) + " (" + second.by + ")";
         return text;
     };
-    const bool many = it.starts_with("all ");
+    const bool many = it.starts_with("all ") || it == "them";
     const auto limit = words.number(claim.least) + words.points();
     switch (claim.use) {
         case PartUse::Needed: {
@@ -492,7 +492,8 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
             // What decides is the widest interval, which need be neither end.
             const auto& open = claim.deciding(words.key());
             auto text = "from " + groupedNumber(claim.examples) + " " + noun +
-                        " it cannot be said whether " + it + (many ? " are" : " is") +
+                        " it cannot be said whether " +
+                        (it == "them" ? std::string("they are") : it + (many ? " are" : " is")) +
                         " used by more than " + limit + ": " + range(mild, harsh);
             if (&open != &mild && &open != &harsh)
                 text += ", " + words.amount(open.change) + " (" + open.by + ")";
@@ -512,7 +513,7 @@ std::string useMeaning(const UseClaim& claim, const MetricWords& words, const st
     const auto from = words.number(mild.base), to = words.number(mild.edited),
                worst = words.number(harsh.edited);
     const bool many = it.starts_with("all ") || it == "them";
-    const auto are = it + (many ? " are" : " is");
+    const auto are = it == "them" ? std::string("they are") : it + (many ? " are" : " is");
     const auto points = [&](const PairedChange& change) {
         return words.number(words.lost(change).change);
     };

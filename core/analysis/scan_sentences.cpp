@@ -174,6 +174,8 @@ private:
     std::string proof(const Relation& map, const std::string& clauses) const {
         const auto numbers = proofOf(m_scan.atlas, map);
         auto text = (numbers.empty() ? std::string() : numbers + ". ") + sentence(clauses);
+        if (map.reading.find("empty (AUC") != std::string::npos)
+            text += " Among places that are not empty no attribute has an AUC 0.1 from 0.5.";
         if (!map.development.empty()) text += " It " + map.development + ".";
         return text + unknownOrigin(map);
     }
