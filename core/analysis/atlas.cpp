@@ -168,8 +168,10 @@ private:
         m_reading.starts = m_objects.starts;
         const auto* captured = m_subject.captured.get();
         m_attributes = captured
-                           ? captured->attributes(m_objects, m_options.attributes)
-                           : attributesOf(m_objects, model().options(), data, m_options.attributes);
+                           ? captured->attributes(m_objects, m_options.attributes,
+                                                  {m_options.hypothesis, m_options.classes})
+                           : attributesOf(m_objects, model().options(), data, m_options.attributes,
+                                          {m_options.hypothesis, m_options.classes});
         if (captured)
             m_atlas.remark +=
                 std::string(m_atlas.remark.empty() ? "" : " ") +
@@ -186,7 +188,7 @@ private:
         m_atlas.columns = m_objects.columns;
         m_atlas.causal = m_objects.shape.causal;
         for (const auto& attribute : m_attributes.all)
-            m_atlas.attributes.push_back({attribute.name, attribute.ordered});
+            m_atlas.attributes.push_back({attribute.name, attribute.ordered, attribute.hypothesis});
         std::vector<std::string> layers;
         if (captured)
             for (const auto& layer : captured->layers()) layers.push_back(layer.name);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "analysis/atlas.h"
+#include "analysis/hypothesis.h"
 #include "answers/atlas_answer.h"
 #include "types/metric.h"
 #include "types/text_format.h"
@@ -33,6 +34,7 @@ const FieldTable<AtlasOptions>& atlasFields() {
             fields::text(&O::attributes, "attributes", "Attributes",
                          "a CSV file of own attributes: columns example, i, j, and one for each "
                          "attribute")};
+        for (auto& field : hypothesisFields<O>()) all.push_back(std::move(field));
         all[1].spec.choiceTitles = {"Relations", "Attention"};
         all[1].spec.choiceHelp = {"Every relation r\u1D62\u2C7C", "The attention of every head"};
         return all;
@@ -179,6 +181,7 @@ const Analysis& atlasAnalysis() {
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.check = [](const Answer& answer) { relationAtlasOf(answer); };
         a = answering(a, atlasFields(), OfferedIn::Row);
+        showAbove(a, "hypothesis");
         a.latex = [](const Answer& result) { return atlasLatex(relationAtlasOf(result)); };
         a.terminal = [](const Answer& result) { return atlasText(relationAtlasOf(result)); };
         return a;
