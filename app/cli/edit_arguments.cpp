@@ -179,6 +179,7 @@ std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened
     }
     Json json = {{"split", split},
                  {"examples", effect.examples},
+                 {"different", effect.different},
                  {"step", opened.step()},
                  {"base", base},
                  {"edited", edited},
@@ -196,7 +197,11 @@ std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened
 }
 
 std::string effectText(const EditEffect& effect, const EditList& edits, const std::string& split) {
-    std::string text = split + ", " + std::to_string(effect.examples) + " examples, with ";
+    std::string text = split + ", " + std::to_string(effect.examples) + " examples" +
+                       (effect.different < effect.examples
+                            ? " (" + std::to_string(effect.different) + " different)"
+                            : std::string()) +
+                       ", with ";
     text += core::wordsOf(edits) + "\n";
     for (const auto& c : effect.changes) {
         char line[160];

@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_set>
 
 #include "analysis/ablation.h"
+#include "analysis/claims.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "evaluate/example_scores.h"
@@ -73,7 +75,11 @@ public:
             fill();
             if (partial) partial(sorted());
         }
-        if (!m_measured) m_measured = sorted();
+        if (!m_measured) {
+            auto table = sorted();
+            addTogether(table, [&] { report(1.0); });
+            m_measured = std::move(table);
+        }
         double done = 1.0;
         if (m_how.cumulative) cumulate(*m_measured, [&](double f) { report(done + 0.4 * f); });
         done += 0.4 * m_how.cumulative;
@@ -126,6 +132,9 @@ private:
         }
         m_table.metric = m_how.metric, m_table.text = m_options.input() == InputKind::Tokens;
         m_table.wanted = static_cast<std::int64_t>(m_order.size());
+        m_table.available = m_data->size();
+        m_table.oneAnswer = m_data->info().targets == TargetKind::Class && !m_table.text;
+        m_table.untrained = m_how.untrained;
         const bool resamples =
             std::find(m_how.how.begin(), m_how.how.end(), EditOp::Resample) != m_how.how.end();
         if (resamples && m_data->size() < 2)
@@ -178,6 +187,7 @@ private:
         ActiveEdits session(m_model, m_options, list,
                             withOwnExamples(m_interventions.data, m_data));
         session.prepareBatch(core::inputOf(batchAt(0, 0), device()), m_data, {});
+        for (const auto& [index, taken] : session.means()) m_table.meanOf = taken.examples;
         for (auto& trial : m_trials) trial.editor.copyValues(0, session.editor(), trial.source);
     }
 
@@ -196,6 +206,7 @@ private:
         ExampleScores base;
         std::vector<ExampleScores> scores(m_trials.size());
         base.add(here.scores, batch, ignore);
+        base.addContent(batch);
         std::map<std::string, torch::Tensor> streams;
         for (const auto& name : m_streams)
             streams[name.substr(0, name.rfind('.'))] = here.tensors.at(name);
@@ -279,10 +290,13 @@ private:
                 changed += effectShare(m_scores[t]) / static_cast<double>(trials.size());
             }
             auto& way = m_table.rows[place.first].ways[place.second];
-            way.change = pairedChange(m_how.metric, metricOf(m_base), mean, m_base.targets);
+            way.change = pairedChange(m_how.metric, metricOf(m_base), mean, m_base.targets,
+                                      m_base.content);
             way.changedAnswers = changed;
             m_table.base = way.change.base;
         }
+        m_table.different = std::ssize(
+            std::unordered_set<std::uint64_t>(m_base.content.begin(), m_base.content.end()));
     }
 
     double effectShare(const ExampleScores& scores) const {
@@ -320,6 +334,12 @@ private:
                     if (trial.editor.edit(0).op == EditOp::Mean &&
                         m_table.rows[trial.row].part == rows[i]->part)
                         editor.copyValues(i, trial.editor, 0);
+        return pairedChange(m_how.metric, metricOf(m_base), metricOf(scoresWith(editor)),
+                            m_base.targets)
+            .edited;
+    }
+
+    ExampleScores scoresWith(Editor& editor) {
         ExampleScores scores;
         for (std::size_t first = 0; first < m_order.size();
              first += static_cast<std::size_t>(m_how.batchSize)) {
@@ -328,8 +348,76 @@ private:
             prepareEdits(input, first);
             scores.add(forward(input, editor), batch, m_options.ignoredTarget());
         }
-        return pairedChange(m_how.metric, metricOf(m_base), metricOf(scores), m_base.targets)
-            .edited;
+        return scores;
+    }
+
+    /// The parts of a model that lie in the same group: of a relation those at its point, of a head
+    /// all heads of its layer that read the same objects.
+    std::vector<Edit> groupEdits(const AblationRow& part) const {
+        std::vector<Edit> all;
+        const auto block = blockOf(part.edit.point);
+        const bool head = part.group == "heads",
+                   cross = part.edit.point.find(".cross_attn.") != std::string::npos;
+        for (const auto& point : m_points) {
+            const bool same =
+                head ? point.name.ends_with(".hook_z") && blockOf(point.name) == block &&
+                           (point.name.find(".cross_attn.") != std::string::npos) == cross
+                     : point.name == part.edit.point;
+            if (!same) continue;
+            Edit edit;
+            edit.point = point.name, edit.op = EditOp::Zero;
+            all.push_back(std::move(edit));
+        }
+        return all;
+    }
+
+    /// Measures what parts add to a group whose loss they do not have: the group at zero, and the
+    /// group but this part at zero.
+    void addTogether(AblationTable& table, const std::function<void()>& report) {
+        const MetricWords words(table.metric);
+        const auto costs = [&](const AblationRow& row, double limit) {
+            return !row.ways.empty() &&
+                   std::all_of(row.ways.begin(), row.ways.end(), [&](const auto& way) {
+                       return words.lost(way.change).low > limit;
+                   });
+        };
+        const double least = words.leastCost(table.base, untrainedMean(table.untrained));
+        std::map<std::string, ExampleScores> without;  // by the part that holds them
+        for (auto& row : table.rows) {
+            const auto* group = groupOf(table, row);
+            if (!group || row.edit.selection.size() != 1 || costs(row, least) ||
+                !costs(*group, 0.0))
+                continue;
+            const auto edits = groupEdits(row);
+            const auto scores = [&](EditList list) {
+                report();
+                Editor editor(list);
+                return scoresWith(editor);
+            };
+            if (!without.contains(group->part)) {
+                EditList list;
+                list.edits = edits;
+                without[group->part] = scores(list);
+            }
+            const auto& [axis, place] = *row.edit.selection.begin();
+            EditList others;
+            for (auto edit : edits) {
+                if (edit.point == row.edit.point) {
+                    const auto& point = findPoint(m_points, edit.point, "");
+                    const auto size = point.shape[static_cast<std::size_t>(point.dimension(axis))];
+                    AxisSelection rest;
+                    for (std::int64_t k = 0; k < size; ++k)
+                        if (k != place.places.front()) rest.places.push_back(k);
+                    if (rest.places.empty()) continue;
+                    edit.selection[axis] = rest;
+                }
+                others.edits.push_back(std::move(edit));
+            }
+            const auto alone = others.edits.empty() ? m_base : scores(others);
+            row.adds =
+                pairedChange(m_how.metric, metricOf(without.at(group->part)), metricOf(alone),
+                             m_base.targets, m_base.content);
+        }
     }
 
     // The way of the joint measurements: the mean where it was asked for, else zero.
@@ -440,6 +528,8 @@ namespace {
 
 constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
 constexpr std::chrono::milliseconds kTimed(700);
+constexpr double kShareOfUntrained = 0.1;            // of the progress
+constexpr std::int64_t kUntrainedExamples = 500;  // that untrained models answer
 
 AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& model) {
     AblationOptions how;
@@ -459,10 +549,23 @@ AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& mode
 
 AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice,
                           const Watch<AblationTable>& watch) {
-    const auto how = optionsOf(choice, subject.model->options());
+    auto how = optionsOf(choice, subject.model->options());
     how.check();
+    const double fresh = choice.untrained > 0 ? kShareOfUntrained : 0.0;
+    const auto from = [&](double first, double last) -> ProgressCallback {
+        if (!watch.progress) return {};
+        return [&watch, first, last](double done) {
+            return watch.progress(first + done * (last - first));
+        };
+    };
+    if (choice.untrained > 0) {
+        how.untrained = subject.model->untrainedScores(
+            choice.untrained, subject.data,
+            drawnExamples(subject.data->size(), std::min(how.examples, kUntrainedExamples), 0),
+            how.batchSize, how.metric, watch.stop, from(0.0, fresh));
+    }
     return subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
-                                 watch.progress, watch.partial, subject.kept);
+                                 from(fresh, 1.0), watch.partial, subject.kept);
 }
 
 /// Seconds for one example with one part out, from the first passes of a real ablation.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The parts of a model that an ablation takes out, its options, and its table as text.
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -131,7 +130,11 @@ const FieldTable<AblationChoice>& ablationFields() {
             fields::boolean(&O::cumulative, "cumulative", "Cumulative curve",
                             "then remove more and more parts, the least important first"),
             fields::boolean(&O::pairs, "part_pairs", "Pairs of parts",
-                            "and the pairs of the ten strongest parts")};
+                            "and the pairs of the ten strongest parts"),
+            fields::integer(&O::untrained, "untrained", "Untrained models",
+                            "models with fresh weights that answer, too: nothing is said of the "
+                            "parts of a model that answers no better",
+                            0, 64)};
         all[1].spec.choiceTitles = {"Automatic", "Accuracy", "Loss", "Mean error"};
         all[2].spec.choiceTitles = {"zero", "mean", "another example"};
         all[2].spec.choiceHelp = {
@@ -151,12 +154,12 @@ const FieldTable<AblationChoice>& ablationFields() {
     return table;
 }
 
-// Untrained models are not measured here.
 Answer answerOf(const AblationTable& table) {
-    std::vector<std::string> uses;
-    for (const auto& row :
-         useClaims(table, std::numeric_limits<double>::quiet_NaN(), table.text).rows)
-        uses.emplace_back(partUseName(row.use));
+    const auto claims = useClaims(table);
+    ClaimedUses uses;
+    for (const auto& row : claims.rows) uses.words.push_back(useWord(row));
+    uses.least = claims.least;
+    if (!claims.better) uses.remark = noBetterText(table.metric, table.base, table.untrained);
     return answerOf(table, uses);
 }
 
@@ -276,6 +279,7 @@ const Analysis& ablationAnalysis() {
         a.onDemand = a.continues = true;
         a.costText = ablationCostText;
         a.onPairs = phenomenaAnalysis;
+        a.remark = [](const Answer& result) { return result.text("remark"); };
         a = answering(a, ablationFields(), OfferedIn::Row);
         a.latex = [](const Answer& result) { return latexOf(ablationTableOf(result)); };
         a.terminal = [](const Answer& result) {

@@ -23,6 +23,7 @@ struct AblationOptions {
     std::int64_t batchSize = 250;
     int draws = 3;  ///< how many Resample averages
     bool cumulative = false, pairs = false;
+    std::vector<double> untrained = {};  ///< AblationTable::untrained
 
     /// Throws OptionError for an unknown group or metric and for other operations.
     void check() const;
@@ -61,6 +62,7 @@ struct AblationChoice {
     std::vector<std::string> how = {"zero", "mean", "resample"};
     std::vector<std::string> what = AblationOptions().what;
     bool cumulative = false, pairs = false;
+    std::int64_t untrained = 4;  ///< models with fresh weights beside it
 };
 
 /// The table as an answer, with the word for the use of each part (claims.h).

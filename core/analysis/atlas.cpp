@@ -20,6 +20,7 @@
 #include "analysis/basis.h"
 #include "analysis/captured_maps.h"
 #include "analysis/claims.h"
+#include "analysis/conjunctions.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
@@ -73,6 +74,13 @@ public:
         } else {
             m_objects =
                 pairObjects(model().options(), *subject.data, options.examples, options.attributes);
+            const auto drawn = m_objects.examples.size();
+            keepDifferent(m_objects, *subject.data);
+            m_atlas.different = std::ssize(m_objects.examples);
+            if (m_objects.examples.size() < drawn)
+                addRemark("Of " + groupedNumber(static_cast<std::int64_t>(drawn)) + " " +
+                          m_objects.noun + " " + groupedNumber(m_atlas.different) +
+                          " are different; the others are copies, and are left out.");
             m_reading.maps = pairMaps(model().points(subject.data->sample(0)), m_objects.whole,
                                       asked("relations"), asked("heads"));
         }
@@ -98,10 +106,10 @@ public:
             2, std::min<std::uint64_t>(kMostValues / (stored * cells),
                                        static_cast<std::uint64_t>(kMostDrawn / drawn)));
         if (fit < m_objects.shape.examples)
-            m_atlas.remark = "Only " + groupedNumber(static_cast<std::int64_t>(fit)) + " of " +
-                             groupedNumber(std::ssize(m_objects.examples)) + " " + m_objects.noun +
-                             " are described: more would take too long for " +
-                             std::to_string(m_reading.maps.size()) + " maps.";
+            addRemark("Only " + groupedNumber(static_cast<std::int64_t>(fit)) + " of " +
+                      groupedNumber(std::ssize(m_objects.examples)) + " " + m_objects.noun +
+                      " are described: more would take too long for " +
+                      std::to_string(m_reading.maps.size()) + " maps.");
         keepExamples(m_objects, fit);
         m_reading.batchSize = options.batchSize > 0       ? options.batchSize
                               : !m_objects.starts.empty() ? kAtlasTextBatch
@@ -119,6 +127,7 @@ public:
         m_weights = 5.0 + 2.0 * fresh + first + ablating + 4.0 * along;
         stage(1.0), read();
         stage(1.0), describe(m_values, m_objects.shape.examples, true);
+        askConjunctions();
         if (m_watch.known) resumeFrom(m_atlas, *m_watch.known);
         report();
         stage(3.0), test();
@@ -133,6 +142,10 @@ public:
 
 private:
     OpenedModel& model() const { return *m_subject.model; }
+
+    void addRemark(const std::string& sentence) {
+        m_atlas.remark += (m_atlas.remark.empty() ? "" : " ") + sentence;
+    }
 
     // Progress
     // ---------------------------------------------------------------------------------------------
@@ -173,10 +186,9 @@ private:
                            : attributesOf(m_objects, model().options(), data, m_options.attributes,
                                           {m_options.hypothesis, m_options.classes});
         if (captured)
-            m_atlas.remark +=
-                std::string(m_atlas.remark.empty() ? "" : " ") +
+            addRemark(
                 "Read from captures: use is not measured, and nothing is compared with "
-                "untrained weights.";
+                "untrained weights.");
         m_places = pairPlaces(m_objects.shape);
         m_atlas.data = data.info().name;
         const bool follows = m_options.along || hasFirst();
@@ -184,11 +196,13 @@ private:
                                  : basisOf(model(), data, m_objects.examples,
                                            follows ? m_subject.run : std::string());
         m_atlas.noun = m_objects.noun;
+        m_atlas.fresh = !captured && model().isRun() && model().step() == 0;
         m_atlas.objects = static_cast<std::int64_t>(m_objects.shape.objects);
         m_atlas.columns = m_objects.columns;
         m_atlas.causal = m_objects.shape.causal;
         for (const auto& attribute : m_attributes.all)
-            m_atlas.attributes.push_back({attribute.name, attribute.ordered, attribute.hypothesis});
+            m_atlas.attributes.push_back(
+                {attribute.name, attribute.ordered, {}, attribute.hypothesis});
         std::vector<std::string> layers;
         if (captured)
             for (const auto& layer : captured->layers()) layers.push_back(layer.name);
@@ -202,16 +216,18 @@ private:
             for (std::size_t k = 0; k < layers.size(); ++k)
                 if (layers[k] == map.layer) relation.layerIndex = static_cast<std::int64_t>(k);
             relation.weightRank = relation.weightSymmetry = kNotMeasured;
-            for (std::size_t a = 0; a < m_attributes.all.size(); ++a) {
-                Fit fit;
-                for (double* value :
-                     {&fit.plainAuc, &fit.auc, &fit.low, &fit.high, &fit.p, &fit.untrained,
-                      &fit.untrainedLow, &fit.untrainedHigh, &fit.initial})
-                    *value = kNotMeasured;
-                relation.fits.push_back(fit);
-            }
+            relation.fits.assign(m_attributes.all.size(), unmeasuredFit());
+            relation.untrainedFarthest = kNotMeasured;
             m_atlas.relations.push_back(std::move(relation));
         }
+    }
+
+    static Fit unmeasuredFit() {
+        Fit fit;
+        for (double* value : {&fit.plainAuc, &fit.auc, &fit.low, &fit.high, &fit.p, &fit.untrained,
+                              &fit.untrainedLow, &fit.untrainedHigh, &fit.initial})
+            *value = kNotMeasured;
+        return fit;
     }
 
     PairShape shapeOf(std::size_t examples) const {
@@ -273,6 +289,7 @@ private:
         const auto ranked =
             static_cast<std::size_t>(std::clamp(kRankWork / (n * n * n), 8.0, kMostRanks));
         m_sorted.clear();
+        std::vector<int> lines;
         for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
             if (whole) check(static_cast<double>(m) / static_cast<double>(m_reading.maps.size()));
             auto& relation = m_atlas.relations[m];
@@ -292,7 +309,8 @@ private:
                                                  : plainAuc(m_sorted.back(), truthOf(a, shape));
             }
             if (!whole) continue;
-            relation.reading = readingOf(relation, values, readings.first[m]);
+            if (lines.empty()) lines = lineStartsOf(m_objects, *m_subject.data);
+            relation.reading = readingOf(relation, values, readings.first[m], lines);
             fillGallery(relation, m_objects, *m_subject.data, readings.values[m]);
             if (!readings.sent[m].empty()) relation.sent = distributed(shape, readings.sent[m]);
         }
@@ -302,8 +320,10 @@ private:
         correlate();
     }
 
-    std::string readingOf(const Relation& relation, PairValues values, double first) const {
+    std::string readingOf(const Relation& relation, PairValues values, double first,
+                          const std::vector<int>& lines) const {
         DescribedMap map;
+        map.lineStarts = lines, map.columns = static_cast<int>(m_objects.columns);
         map.shape = m_objects.shape, map.values = values;
         std::copy(relation.shares.begin(), relation.shares.end(), map.shares.begin());
         map.mean = relation.values.mean, map.sd = relation.values.sd;
@@ -312,7 +332,60 @@ private:
             if (m_attributes.all[a].name == kOneEmpty) map.oneEmpty = truthOf(a, map.shape);
             if (m_attributes.all[a].name == kBothEmpty) map.bothEmpty = truthOf(a, map.shape);
         }
-        return plainReading(map);
+        if (auto plain = plainReading(map); !plain.empty()) return plain;
+        return emptinessOf(relation);
+    }
+
+    /// What a map tells where places are empty, if it tells nothing of those that are not.
+    std::string emptinessOf(const Relation& relation) const {
+        constexpr double kClear = 0.25, kNothing = 0.1;
+        std::size_t best = m_attributes.all.size();
+        double most = 0.0, others = 0.0;
+        for (std::size_t a = 0; a < m_attributes.all.size(); ++a) {
+            const auto& attribute = m_attributes.all[a];
+            const double by = std::abs(relation.fits[a].auc - 0.5);
+            if (attribute.ordered || !std::isfinite(by)) continue;
+            if (attribute.name != kOneEmpty && attribute.name != kBothEmpty)
+                others = std::max(others, by);
+            else if (by > most)
+                most = by, best = a;
+        }
+        if (most < kClear || others >= kNothing) return {};
+        const bool holds = relation.fits[best].auc > 0.5,
+                   one = m_attributes.all[best].name == kOneEmpty;
+        return std::string(relation.head ? "attends where " : "is large where ") +
+               (one     ? holds ? "one of the two places is empty" : "none or both places are empty"
+                : holds ? "both places are empty"
+                        : "a place is not empty") +
+               " (AUC " + aucText(0.5 + most) + "); of the others it tells nothing";
+    }
+
+    /// Adds the conjunctions that maps tell better than any attribute alone.
+    void askConjunctions() {
+        constexpr std::size_t kMostConjunctions = 8, kAsked = 300;
+        constexpr double kMostAsked = 1.5e6;  // pairs of all maps
+        const auto cells = static_cast<double>(m_objects.shape.cells() * m_values.values.size());
+        const auto shape = shapeOf(std::min<std::size_t>(
+            {m_objects.shape.examples, kAsked,
+             std::max<std::size_t>(2, static_cast<std::size_t>(kMostAsked / cells))}));
+        const auto found = promisingConjunctions(shape, m_values.values, m_attributes.all,
+                                                 testedAttributes(true), kMostConjunctions);
+        m_atlas.conjunctions = static_cast<std::int64_t>(found.asked);
+        const auto whole = shapeOf(m_objects.shape.examples);
+        for (const auto& one : found.promising) {
+            m_attributes.all.push_back(conjunctionOf(m_attributes.all, one));
+            RelationAtlas::Attribute attribute{m_attributes.all.back().name, false, {}};
+            for (const auto& [member, holds] : one.members)
+                attribute.members.emplace_back(static_cast<std::int64_t>(member), holds);
+            m_atlas.attributes.push_back(std::move(attribute));
+            const auto truth = truthOf(m_attributes.all.size() - 1, whole);
+            for (std::size_t m = 0; m < m_sorted.size(); ++m) {
+                auto fit = unmeasuredFit();
+                fit.auc = placeFixedAuc(m_sorted[m], truth);
+                fit.plainAuc = plainAuc(m_sorted[m], truth);
+                m_atlas.relations[m].fits.push_back(fit);
+            }
+        }
     }
 
     void correlate() {
@@ -340,11 +413,13 @@ private:
     std::vector<std::size_t> testedAttributes(bool permuted) const {
         std::vector<std::size_t> tested;
         for (std::size_t a = 0; a < m_attributes.all.size(); ++a)
-            if (!m_attributes.all[a].ordered &&
+            if (const auto& attribute = m_attributes.all[a];
+                !attribute.ordered &&
                 std::any_of(m_atlas.relations.begin(), m_atlas.relations.end(),
                             [&](const auto& r) { return std::isfinite(r.fits[a].auc); }) &&
-                !(permuted && followsOccupied(m_objects.shape, truthOf(a, m_objects.shape),
-                                              m_attributes.occupied)))
+                !(permuted && (attribute.name == kOneEmpty || attribute.name == kBothEmpty ||
+                               followsOccupied(m_objects.shape, truthOf(a, m_objects.shape),
+                                               m_attributes.occupied))))
                 tested.push_back(a);
         return tested;
     }
@@ -359,7 +434,7 @@ private:
             for (std::size_t k = 0; k < all.size(); ++k) {
                 const auto drawn = intervals.of(m, k);
                 auto& fit = m_atlas.relations[m].fits[all[k]];
-                std::tie(fit.low, fit.high) = aucInterval(fit.auc, drawn);
+                std::tie(fit.low, fit.high) = aucInterval(fit.auc, drawn, m_objects.shape.examples);
             }
         subject.attributes.clear();
         for (const auto a : permuted) subject.attributes.push_back(truthOf(a, m_objects.shape));
@@ -372,17 +447,70 @@ private:
                     if (const double auc = chance.of(m, k)[d]; std::isfinite(auc))
                         farthest[d] = std::max(farthest[d], std::abs(auc - 0.5));
         for (std::size_t m = 0; m < m_sorted.size(); ++m)
-            for (const auto a : permuted) {
-                auto& fit = m_atlas.relations[m].fits[a];
+            for (std::size_t k = 0; k < permuted.size(); ++k) {
+                auto& fit = m_atlas.relations[m].fits[permuted[k]];
                 if (!std::isfinite(fit.auc)) continue;
                 const auto as = std::count_if(farthest.begin(), farthest.end(), [&](double by) {
                     return by >= std::abs(fit.auc - 0.5);
                 });
                 fit.p = static_cast<double>(1 + as) / static_cast<double>(1 + kDraws);
+                if (!m_atlas.attributes[permuted[k]].members.empty())
+                    fit.p = std::max(fit.p, amongAllConjunctions(fit.auc, chance.of(m, k)));
             }
         m_atlas.permutations = kDraws;
+        findBeatMembers(all, intervals);
         findAsGood(all, intervals);
         report();
+    }
+
+    /// The p of a conjunction, which was chosen among all that were asked: two-sided, by the
+    /// deviation of its permutations, and of so many names and maps (Bonferroni).
+    double amongAllConjunctions(double auc, std::span<const double> permuted) const {
+        double count = 0.0, squares = 0.0;
+        for (const double one : permuted)
+            if (std::isfinite(one)) count += 1.0, squares += (one - 0.5) * (one - 0.5);
+        if (!(squares > 0.0)) return 1.0;
+        const double errors = std::abs(auc - 0.5) / std::sqrt(squares / count);
+        return std::min(1.0, static_cast<double>(m_atlas.conjunctions) *
+                                 static_cast<double>(m_sorted.size()) *
+                                 std::erfc(errors / std::sqrt(2.0)));
+    }
+
+    /// Conjunctions that tell more than each of their members, by the whole interval of the paired
+    /// difference.
+    void findBeatMembers(const std::vector<std::size_t>& all, const AucDraws& drawn) {
+        const auto placeOf = [&](std::int64_t attribute) {
+            return static_cast<std::size_t>(
+                std::find(all.begin(), all.end(), static_cast<std::size_t>(attribute)) -
+                all.begin());
+        };
+        for (std::size_t m = 0; m < m_sorted.size(); ++m) {
+            auto& relation = m_atlas.relations[m];
+            relation.beatMembers.clear();
+            for (std::size_t k = 0; k < all.size(); ++k) {
+                const auto& members = m_atlas.attributes[all[k]].members;
+                if (members.empty()) continue;
+                const bool yes = relation.fits[all[k]].auc > 0.5;
+                const auto of = drawn.of(m, k);
+                const bool beats =
+                    std::all_of(members.begin(), members.end(), [&](const auto& member) {
+                        const auto at = placeOf(member.first);
+                        if (at == all.size()) return false;
+                        // A member that should not hold is turned.
+                        const bool turned = member.second != yes;
+                        const auto other = drawn.of(m, at);
+                        std::vector<double> by;
+                        for (std::size_t d = 0; d < kDraws; ++d)
+                            if (const double more = (yes ? of[d] : 1.0 - of[d]) -
+                                                    (turned ? 1.0 - other[d] : other[d]);
+                                std::isfinite(more))
+                                by.push_back(more);
+                        std::sort(by.begin(), by.end());
+                        return by.size() >= kDraws / 2 && by[by.size() / 40] > 0.0;
+                    });
+                if (beats) relation.beatMembers.push_back(static_cast<std::int64_t>(all[k]));
+            }
+        }
     }
 
     /// Attributes whose AUC is not shown to be nearer to 0.5 than that of the label.
@@ -458,7 +586,7 @@ private:
         const std::size_t cells = m_objects.shape.cells();
         for (std::size_t m = 0; m < m_sorted.size(); ++m) {
             auto& relation = m_atlas.relations[m];
-            relation.condition.clear();
+            relation.condition.clear(), relation.conditionProof.clear();
             if (!relation.head || relation.labelled < 0) continue;
             const auto label = static_cast<std::size_t>(relation.labelled);
             const bool yes = relation.fits[label].auc > 0.5;
@@ -475,10 +603,15 @@ private:
             for (std::size_t c = 0; c < 2; ++c) {
                 const double here = yes ? auc[c] : 1.0 - auc[c],
                              there = yes ? auc[1 - c] : 1.0 - auc[1 - c];
-                if (here >= 0.6 && there < 0.6)
-                    relation.condition = ", in examples of '" + info.classNames[c] +
-                                         "' alone (AUC " + fixedField(auc[c], 2) +
-                                         "; in the others " + fixedField(auc[1 - c], 2) + ")";
+                // Where no pair of the other answer has the attribute there is nothing to compare.
+                if (!(here >= 0.6) || !(there < 0.6)) continue;
+                const bool opposite = there <= 0.4;
+                relation.condition = ", for '" + info.classNames[c] + "'" +
+                                     (opposite ? ", and the opposite for the others" : "");
+                relation.conditionProof =
+                    "in examples of '" + info.classNames[c] + "' " + fixedField(here, 2) +
+                    (opposite ? ", in the others the opposite " : ", in the others ") +
+                    fixedField(opposite ? 1.0 - there : there, 2);
             }
         }
     }
@@ -506,7 +639,7 @@ private:
     void compareUntrained() {
         auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
         reading.answers = true;
-        const auto seed = static_cast<std::uint64_t>(model().isRun() ? 1000003 : 0);
+        const auto seed = static_cast<std::uint64_t>(model().isRun() ? kUntrainedOfRun : 0);
         for (; m_atlas.untrainedModels < m_options.untrained; ++m_atlas.untrainedModels) {
             const auto done = [&](double more) {
                 return (static_cast<double>(m_atlas.untrainedModels) + more) /
@@ -570,8 +703,7 @@ private:
 
     void measureUse() {
         if (!m_atlas.metric.empty()) return;
-        takeUses(m_atlas, m_measured ? *m_measured : withoutEach(), m_reading.maps,
-                 m_objects.shape.byOffset);
+        takeUses(m_atlas, m_measured ? *m_measured : withoutEach(), m_reading.maps);
         report();
     }
 
@@ -597,8 +729,7 @@ private:
             for (const auto& kept : KeptWeights(m_subject.run).stepsHere())
                 steps.push_back(kept.step);
         if (steps.empty()) {
-            m_atlas.remark += std::string(m_atlas.remark.empty() ? "" : " ") +
-                              "There are no weights along training: the run kept none.";
+            addRemark("There are no weights along training: the run kept none.");
             return;
         }
         auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));

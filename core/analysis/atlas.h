@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/analysis.h"
@@ -20,8 +21,10 @@ struct AblationTable;
 
 struct RelationAtlas {
     struct Attribute {
-        std::string name;         ///< "same object"
-        bool ordered = false;     ///< it has values: Spearman's correlation in place of an AUC
+        std::string name;      ///< "same object"
+        bool ordered = false;  ///< it has values: Spearman's correlation in place of an AUC
+        /// Of a conjunction its members, and whether they hold; empty: it is none.
+        std::vector<std::pair<std::int64_t, bool>> members = {};
         bool hypothesis = false;  ///< the user's own
     };
     /// How well a relation tells an attribute: P(r_yes > r_no) + half of the ties. NaN where there
@@ -36,7 +39,8 @@ struct RelationAtlas {
         double untrained = 0.0;  ///< mean AUC over untrained models, and its range
         double untrainedLow = 0.0, untrainedHigh = 0.0;
         double initial = 0.0;  ///< AUC of this relation before the first step
-        /// Further from 0.5 than all untrained maps, and than their models spread.
+        /// Further from 0.5 than any map of the layer of any untrained model is, for any attribute
+        /// that can be a label, and than these furthest ones spread.
         bool exceedsUntrained = false;
     };
     /// A metric without the relation, and without its layer's relations (or all its attention).
@@ -87,11 +91,18 @@ struct RelationAtlas {
         /// Attributes whose AUC is not shown to be nearer to 0.5 than that of the label: paired
         /// differences in the bootstrap.
         std::vector<std::int64_t> asGood;
+        /// Conjunctions that are further from 0.5 than each of their members, likewise.
+        std::vector<std::int64_t> beatMembers;
+        /// Of untrained models the largest |AUC - 0.5| of a map of the layer, over attributes that
+        /// can be labels; NaN: not measured.
+        double untrainedFarthest = 0.0;
         /// What explains the map without an attribute: "reads i alone, not the pair (0.95 of its
         /// variance)"; empty: nothing does. It has no label then.
         std::string reading;
-        std::string condition;  ///< of a head: ", for the answer 'occurs' alone"; may be empty
-        std::string origin;     ///< "learned", "inborn"; empty: not measured
+        /// Of a head whose label holds in examples of one answer: ", for 'occurs'", and its
+        /// numbers, "in examples of 'occurs' 0.83, in the others 0.52"; may be empty.
+        std::string condition, conditionProof;
+        std::string origin;     ///< "learned", "inborn"; empty: neither is shown
         /// partUseName(), or "needed only together with the others of layer 2"; empty: not
         /// measured.
         std::string use;
@@ -131,6 +142,10 @@ struct RelationAtlas {
     std::vector<double> untrainedFits;    ///< Fit::auc of each [models, relations, attributes]
     std::vector<double> untrainedScores;  ///< accuracy of each (of numbers: mean error)
     bool initial = false;                 ///< the weights before the first step are measured
+    bool fresh = false;                   ///< these are the weights before the first step
+    std::int64_t conjunctions = 0;        ///< that were asked, of each map
+    std::int64_t different = 0;           ///< of the drawn examples, whose copies are left out
+    std::string guard;                    ///< why nothing is said of uses; empty otherwise
     std::string metric;                   ///< of the uses; empty: not measured
     double base = 0.0;                    ///< that metric of the whole model
     std::int64_t usedExamples = 0;        ///< that it is measured on
@@ -142,7 +157,8 @@ struct RelationAtlas {
 struct AtlasOptions {
     static constexpr std::int64_t kOther = 500;   ///< examples of other weights, at most
     static constexpr std::int64_t kTextUse = 32;  ///< of text a 32nd of the examples for use
-    std::int64_t examples = 2000;
+    static constexpr std::int64_t kUsual = 1000;  ///< examples, of a scan, too
+    std::int64_t examples = kUsual;
     std::vector<std::string> what = {"relations", "heads"};
     std::int64_t untrained = 8;
     std::int64_t use_examples = 1000;
@@ -187,10 +203,11 @@ using ConditionalFit = std::function<double(std::size_t l, std::size_t a, std::s
 /// The strongest attribute, the label and its words for each relation, from what is measured:
 /// p < 0.01, an AUC with place held fixed at least 0.1 from 0.5, and not explained by a rival,
 /// within whose answers it stays at least 0.1 from 0.5 on the same side (two that explain each
-/// other are both named). Others are named, too, if they are as good, or stay 0.1 from 0.5 within
-/// the answers of the first. "Learned" is further from 0.5 than untrained models by 0.05, or by
-/// half of what they miss, and apart from them, and than before the first step likewise. A relation
-/// with a plain reading has no label.
+/// other are both named). A conjunction is a label only if it beats each of its members. Others are
+/// named, too, whatever their origin, if they are as good, or stay 0.1 from 0.5 within the answers
+/// of the first. "Learned" is further from 0.5 than untrained models by 0.05, or by half of what
+/// they miss, and apart from the furthest of their maps, and than before the first step likewise.
+/// A relation with a plain reading has no label.
 void labelRelations(RelationAtlas& atlas, const ConditionalFit& conditional);
 
 }  // namespace relascope::core

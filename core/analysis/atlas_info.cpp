@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "analysis/atlas.h"
+#include "analysis/atlas_labels.h"
+#include "analysis/claims.h"
 #include "analysis/hypothesis.h"
 #include "answers/atlas_answer.h"
 #include "types/metric.h"
@@ -80,15 +82,15 @@ std::string atlasLatex(const RelationAtlas& atlas) {
     for (const auto& relation : atlas.relations) {
         text += latexText(relation.name) + " & " + latexText(relation.label) + " & ";
         if (relation.attribute >= 0) {
-            const auto& fit = relation.fits[static_cast<std::size_t>(relation.attribute)];
-            text += "$" + fixedField(fit.auc, 3) + "$";
-            if (std::isfinite(fit.low))
-                text += " {\\scriptsize $[" + fixedField(fit.low, 3) + ", " +
-                        fixedField(fit.high, 3) + "]$}";
+            const auto named = namedAttribute(atlas, relation, relation.attribute);
+            text += "$" + aucText(named.auc) + "$";
+            if (std::isfinite(named.low))
+                text +=
+                    " {\\scriptsize $[" + aucText(named.low) + ", " + aucText(named.high) + "]$}";
             text += " & ";
-            if (std::isfinite(fit.untrained))
-                text += "$" + fixedField(fit.untrainedLow, 2) + "$--$" +
-                        fixedField(fit.untrainedHigh, 2) + "$";
+            if (std::isfinite(named.untrainedLow))
+                text += "$" + fixedField(named.untrainedLow, 2) + "$--$" +
+                        fixedField(named.untrainedHigh, 2) + "$";
         } else {
             text += "& ";
         }
@@ -110,26 +112,33 @@ std::string atlasText(const RelationAtlas& atlas) {
     std::ostringstream out;
     out << std::to_string(atlas.examples) << " " << atlas.noun << " of " << atlas.data << ", "
         << atlas.objects << " objects each; AUC with place held fixed";
-    if (atlas.untrainedModels > 0)
+    if (atlas.untrainedModels > 0) {
         out << ", beside " << atlas.untrainedModels << " untrained models";
+        if (!atlas.untrainedScores.empty()) {
+            const auto [low, high] =
+                std::minmax_element(atlas.untrainedScores.begin(), atlas.untrainedScores.end());
+            if (!atlas.metric.empty()) {
+                const MetricWords words(atlas.metric);
+                out << " (" << words.name() << " " << words.number(*low) << " to "
+                    << words.number(*high) << words.unit() << ")";
+            }
+        }
+    }
     if (!atlas.metric.empty())
         out << "; change of " << atlas.metric << " over " << std::to_string(atlas.usedExamples)
             << " with the relation (its layer's) replaced";
     out << "\n";
+    if (!atlas.guard.empty()) out << atlas.guard << "\n";
     const bool percent = !atlas.metric.empty() && metricInfo(atlas.metric).isFraction();
     for (const auto& relation : atlas.relations) {
         out << relation.name << ": " << relation.label << "\n";
         if (relation.attribute >= 0) {
             const auto a = static_cast<std::size_t>(relation.attribute);
             const auto& fit = relation.fits[a];
-            out << "  " << atlas.attributes[a].name << " " << numberText("%.3f", fit.auc);
-            if (std::isfinite(fit.low))
-                out << numberText(" [%.3f", fit.low) << numberText(", %.3f]", fit.high);
-            if (std::isfinite(fit.p)) out << numberText(", p %.3f", fit.p);
-            if (std::isfinite(fit.untrained))
-                out << numberText(", untrained %.3f", fit.untrainedLow)
-                    << numberText(" to %.3f", fit.untrainedHigh);
-            if (std::isfinite(fit.initial)) out << numberText(", step 0 %.3f", fit.initial);
+            const auto named = namedAttribute(atlas, relation, relation.attribute);
+            const auto proof = proofOf(atlas, relation);
+            out << "  " << (proof.empty() ? named.words + " " + aucText(named.auc) : proof);
+            if (std::isfinite(fit.p)) out << numberText("; p %.3f", fit.p);
             if (!relation.development.empty()) out << ", " << relation.development;
             out << "\n";
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analysis/claims.h"
 #include "analysis/pair_names.h"
@@ -13,7 +14,10 @@ namespace relascope::core {
 namespace {
 
 constexpr double kSignificant = 0.01, kFromChance = 0.1, kBeatsUntrained = 0.05, kRose = 0.01,
-                 kMostOfTheWay = 0.5, kSpreads = 4.0;
+                 kMostOfTheWay = 0.5, kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+// The 99.5th percentile of Student's t with 7 degrees of freedom, those of eight untrained models:
+// one more of them is beyond it in one of 200 cases.
+constexpr double kBeyondModels = 3.4995;
 using Fit = RelationAtlas::Fit;
 using Relation = RelationAtlas::Relation;
 
@@ -43,15 +47,18 @@ bool beats(double fixed, double other) {
 }
 
 std::string originOf(const RelationAtlas& atlas, const Fit& fit) {
-    const bool fresh = std::isfinite(fit.untrained) &&
-                       atlas.untrainedModels >= static_cast<std::int64_t>(kFewestUntrained),
-               first = std::isfinite(fit.initial);
-    if (!fresh) return {};
-    bool learned = fit.exceedsUntrained && beats(fit.auc, fit.untrained);
-    if (first)
-        learned = learned && beats(fit.auc, fit.initial) &&
-                  (fit.initial < fit.low || fit.initial > fit.high || std::isnan(fit.low));
-    return learned ? "learned" : "inborn";
+    const bool first = std::isfinite(fit.initial);
+    if (!std::isfinite(fit.untrained) ||
+        atlas.untrainedModels < static_cast<std::int64_t>(kFewestUntrained))
+        return {};
+    // Untrained maps do as much, or nearly.
+    const double farthest = fit.auc > 0.5 ? fit.untrainedHigh : fit.untrainedLow;
+    if (!beats(fit.auc, fit.untrained) || !beats(fit.auc, farthest) ||
+        (first && !beats(fit.auc, fit.initial)))
+        return "inborn";
+    const bool apart =
+        !first || fit.initial < fit.low || fit.initial > fit.high || std::isnan(fit.low);
+    return fit.exceedsUntrained && apart && !atlas.fresh ? "learned" : "";
 }
 
 /// The label of one relation, from its fits and the AUCs of attributes within the answers of other
@@ -73,13 +80,18 @@ public:
             if (canBe(a) && !explained(a)) return static_cast<std::int64_t>(a);
         return -1;
     }
+    /// Whether an attribute is a member of a conjunction, which is named in its place.
+    bool isMember(std::size_t a, std::size_t conjunction) const {
+        const auto& members = m_atlas.attributes[conjunction].members;
+        return std::any_of(members.begin(), members.end(), [&](const auto& member) {
+            return member.first == static_cast<std::int64_t>(a);
+        });
+    }
     /// The attributes that are named beside the label.
     std::vector<std::int64_t> also(std::size_t label) const {
         std::vector<std::int64_t> named;
-        const auto origin = originOf(m_atlas, m_relation.fits[label]);
         for (const auto a : m_order) {
-            if (a == label || !canBe(a) || originOf(m_atlas, m_relation.fits[a]) != origin)
-                continue;
+            if (a == label || !canBe(a) || isMember(a, label)) continue;
             const auto& good = m_relation.asGood;
             const bool asGood =
                 std::find(good.begin(), good.end(), static_cast<std::int64_t>(a)) != good.end();
@@ -98,18 +110,28 @@ public:
     }
 
 private:
-    bool canBe(std::size_t a) const { return canBeLabel(m_atlas, m_relation, a); }
+    bool canBe(std::size_t a) const {
+        const auto& beat = m_relation.beatMembers;
+        return canBeLabel(m_atlas, m_relation, a) &&
+               (m_atlas.attributes[a].members.empty() ||
+                std::find(beat.begin(), beat.end(), static_cast<std::int64_t>(a)) != beat.end());
+    }
     /// An AUC of the attribute that is within 0.1 of 0.5, or on the other side.
     bool weak(std::size_t a, double auc) const {
         return m_relation.fits[a].auc > 0.5 ? auc < 0.5 + kFromChance : auc > 0.5 - kFromChance;
+    }
+    /// A conjunction is no rival of its members unless it beats them, nor are they of one that does.
+    bool isRival(std::size_t rival, std::size_t a) const {
+        if (!m_atlas.attributes[rival].members.empty()) return canBe(rival);
+        return !isMember(rival, a);
     }
     bool explains(std::size_t rival, std::size_t a) const {
         return weak(a, m_conditional(m_index, a, rival));
     }
     bool explained(std::size_t a) const {
         for (std::size_t rival = 0; rival < m_atlas.attributes.size(); ++rival)
-            if (rival != a && !m_atlas.attributes[rival].ordered && explains(rival, a) &&
-                !(canBe(rival) && explains(a, rival)))
+            if (rival != a && !m_atlas.attributes[rival].ordered && isRival(rival, a) &&
+                explains(rival, a) && !(canBe(rival) && explains(a, rival)))
                 return true;
         return false;
     }
@@ -129,26 +151,98 @@ bool canBeLabel(const RelationAtlas& atlas, const Relation& relation, std::size_
            fit.p < kSignificant;
 }
 
+NamedAttribute namedAttribute(const RelationAtlas& atlas, const Relation& relation,
+                              std::int64_t attribute) {
+    const auto at = static_cast<std::size_t>(attribute);
+    const auto& fit = relation.fits.at(at);
+    NamedAttribute named;
+    named.attribute = attribute, named.name = atlas.attributes.at(at).name;
+    const bool turned = fit.auc < 0.5;
+    if (turned) {
+        const auto opposite = oppositeName(named.name);
+        named.holds = !opposite.empty();
+        if (named.holds) named.name = opposite;
+    }
+    const bool compound = !named.holds && !atlas.attributes[at].members.empty();
+    named.words = (named.holds ? "" : "not ") +
+                  (compound ? "(" + named.name + ")" : named.name);
+    const auto side = [turned](double value) { return turned ? 1.0 - value : value; };
+    named.auc = side(fit.auc), named.initial = side(fit.initial);
+    named.low = side(turned ? fit.high : fit.low), named.high = side(turned ? fit.low : fit.high);
+    named.untrainedLow = side(turned ? fit.untrainedHigh : fit.untrainedLow);
+    named.untrainedHigh = side(turned ? fit.untrainedLow : fit.untrainedHigh);
+    named.origin = originOf(atlas, fit);
+    return named;
+}
+
 std::vector<NamedAttribute> namedAttributes(const RelationAtlas& atlas, const Relation& relation) {
     std::vector<NamedAttribute> all;
     if (relation.labelled < 0) return all;
-    auto which = relation.also;
-    which.insert(which.begin(), relation.labelled);
-    which.resize(std::min(which.size(), kMostNamed));
-    for (const auto a : which) {
-        const auto at = static_cast<std::size_t>(a);
-        NamedAttribute named{a, atlas.attributes[at].name, {}, {}};
-        const auto auc = relation.fits[at].auc;
-        if (auc < 0.5) {
-            const auto opposite = oppositeName(named.name);
-            named.holds = !opposite.empty();
-            if (named.holds) named.name = opposite;
-        }
-        named.words = (named.holds ? "" : "not ") + named.name;
-        named.auc = fixedField(auc, 3);
-        all.push_back(std::move(named));
-    }
+    all.push_back(namedAttribute(atlas, relation, relation.labelled));
+    for (const auto a : relation.also)
+        if (all.size() < kMostNamed) all.push_back(namedAttribute(atlas, relation, a));
     return all;
+}
+
+namespace {
+
+/// "a, b or c"; "a, b (and 3 more)".
+std::string oneOf(const std::vector<std::string>& words, std::size_t more) {
+    std::string text;
+    for (std::size_t k = 0; k < words.size(); ++k)
+        text += (k == 0 ? "" : k + 1 == words.size() && more == 0 ? " or " : ", ") + words[k];
+    return more > 0 ? text + " (and " + std::to_string(more) + " more)" : text;
+}
+
+std::size_t unnamedCount(const Relation& relation) {
+    return relation.also.size() + 1 - std::min(kMostNamed, relation.also.size() + 1);
+}
+
+}  // namespace
+
+std::string aucText(double auc) {
+    const auto text = fixedField(auc, 3);
+    return auc < 1.0 && text == fixedField(1.0, 3) ? "> 0.999" : text;
+}
+
+std::string meaningOf(const RelationAtlas& atlas, const Relation& map, bool many,
+                      std::size_t most) {
+    if (!map.reading.empty()) return map.reading;
+    std::vector<std::string> words;
+    auto all = namedAttributes(atlas, map);
+    const auto dropped = all.size() - std::min(all.size(), most);
+    all.resize(all.size() - dropped);
+    // Of a head whether they hold, which is said once where it is the same of all.
+    const bool alike = std::all_of(all.begin(), all.end(), [&](const auto& one) {
+        return one.holds == all.front().holds;
+    });
+    const auto holding = [](bool holds) { return holds ? " holds" : " does not hold"; };
+    for (const auto& named : all)
+        words.push_back("*" + (map.head ? named.name : named.words) + "*" +
+                        (map.head && !alike ? holding(named.holds) : ""));
+    return (map.head ? "attends where " : many ? "answer " : "answers ") +
+           oneOf(words, unnamedCount(map) + dropped) +
+           (map.head && alike && !all.empty() ? holding(all.front().holds) : "") + map.condition;
+}
+
+std::string proofOf(const RelationAtlas& atlas, const Relation& map) {
+    std::string text;
+    for (const auto& named : namedAttributes(atlas, map)) {
+        const bool first = text.empty();
+        text += std::string(first ? "" : "; ") + "*" + named.words + "*: " + (first ? "AUC " : "") +
+                aucText(named.auc);
+        // An interval within the last digit says no more than the number.
+        if (std::isfinite(named.low) && aucText(named.low) != aucText(named.auc))
+            text += " [" + aucText(named.low) + ", " + aucText(named.high) + "]";
+        if (first) text += " within places";
+        if (std::isfinite(named.untrainedLow))
+            text += ", untrained " + fixedField(named.untrainedLow, 2) + " to " +
+                    fixedField(named.untrainedHigh, 2);
+        if (named.origin == "inborn") text += " (as much)";
+        if (std::isfinite(named.initial)) text += ", at step 0: " + fixedField(named.initial, 2);
+        if (first && !map.conditionProof.empty()) text += ", " + map.conditionProof;
+    }
+    return text;
 }
 
 void labelRelations(RelationAtlas& atlas, const ConditionalFit& conditional) {
@@ -166,11 +260,12 @@ void labelRelations(RelationAtlas& atlas, const ConditionalFit& conditional) {
         }
         relation.label =
             relation.reading.empty() && relation.labelled < 0 ? "no label" : relation.reading;
-        for (const auto& named : namedAttributes(atlas, relation))
-            relation.label += (relation.label.empty() ? "" : " or ") + named.words;
-        if (relation.also.size() >= kMostNamed)
-            relation.label +=
-                " and " + std::to_string(relation.also.size() - kMostNamed + 1) + " more";
+        std::vector<std::string> words;
+        for (const auto& named : namedAttributes(atlas, relation)) {
+            const bool asMuch = named.origin == "inborn" && relation.origin != "inborn";
+            words.push_back(named.words + (asMuch ? " (untrained as much)" : ""));
+        }
+        relation.label += oneOf(words, words.empty() ? 0 : unnamedCount(relation));
         if (relation.labelled < 0 && relation.reading.empty()) continue;
         for (const auto& word : {relation.origin, relation.use})
             if (!word.empty()) relation.label += ", " + word;
@@ -187,17 +282,19 @@ double logit(double auc) {
     return std::log(p / (1.0 - p));
 }
 
-/// Whether a value is beyond models with these means by more than four standard deviations of
-/// their logits.
-bool beyondModels(const std::vector<double>& models, double fixed) {
-    if (models.size() < kFewestUntrained) return false;
+/// Whether a distance from 0.5 is beyond those of untrained models, the furthest of each: all of
+/// them, and one more that would be drawn, by their logits.
+bool beyondModels(const std::vector<double>& models, double fromHalf) {
+    if (models.size() < kFewestToLearn) return false;
     const auto count = static_cast<double>(models.size());
     double center = 0.0, squares = 0.0;
-    for (const double one : models) center += logit(one) / count;
-    for (const double one : models) squares += std::pow(logit(one) - center, 2);
-    const double by = kSpreads * std::sqrt(squares / (count - 1.0));
-    const double from = logit(fixed) - center;
-    return fixed > 0.5 ? from > by : -from > by;
+    for (const double one : models) {
+        if (fromHalf <= one) return false;
+        center += logit(0.5 + one) / count;
+    }
+    for (const double one : models) squares += std::pow(logit(0.5 + one) - center, 2);
+    const double spread = std::sqrt(squares / (count - 1.0) * (1.0 + 1.0 / count));
+    return logit(0.5 + fromHalf) - center > kBeyondModels * spread;
 }
 
 void findAppearance(RelationAtlas& atlas, std::size_t m) {
@@ -221,45 +318,62 @@ void findAppearance(RelationAtlas& atlas, std::size_t m) {
                                    std::to_string(relation.appearedAfter) + " and " +
                                    std::to_string(relation.appearedBy);
         }
-    const bool yes = end > 0.5;
-    if (relation.development.empty() && (yes ? end - begin : begin - end) >= kRose)
-        relation.development = (yes ? "rose from " : "fell from ") + fixedField(begin, 3) + " to " +
-                               fixedField(end, 3) + " along training";
+    // The AUC of the words of the label.
+    const auto side = [&](double auc) { return end > 0.5 ? auc : 1.0 - auc; };
+    if (relation.development.empty() && side(end) - side(begin) >= kRose)
+        relation.development = "rose from " + aucText(side(begin)) + " to " + aucText(side(end)) +
+                               " along training";
 }
 
 }  // namespace
 
-// Relations of a layer start alike, so that the mean of all of them is what an untrained model
-// gives.
+// A label is the best of many names, and its map one of many: so is what it is compared with.
 void compareWithUntrained(RelationAtlas& atlas) {
     const std::size_t maps = atlas.relations.size(), attributes = atlas.attributes.size();
-    for (auto& relation : atlas.relations)
-        for (std::size_t a = 0; a < attributes; ++a) {
-            std::vector<double> all, models;
-            for (std::size_t first = a; first < atlas.untrainedFits.size();
-                 first += attributes * maps) {
-                double sum = 0.0, count = 0.0;
-                for (std::size_t m = 0; m < maps; ++m) {
-                    const auto& other = atlas.relations[m];
-                    const double fixed = atlas.untrainedFits[first + m * attributes];
-                    if (other.layer != relation.layer || other.head != relation.head ||
-                        !std::isfinite(fixed))
-                        continue;
-                    all.push_back(fixed);
-                    sum += fixed, count += 1.0;
-                }
-                if (count > 0) models.push_back(sum / count);
-            }
-            if (all.empty()) continue;
-            auto& fit = relation.fits[a];
-            const auto [low, high] = std::minmax_element(all.begin(), all.end());
-            fit.untrainedLow = *low, fit.untrainedHigh = *high;
-            fit.untrained = 0.0;
-            for (const double one : models)
-                fit.untrained += one / static_cast<double>(models.size());
-            fit.exceedsUntrained = !atlas.attributes[a].ordered && beyondModels(models, fit.auc) &&
-                                   (fit.auc > 0.5 ? fit.auc > *high : fit.auc < *low);
+    const auto canBeLabels = [&](std::size_t a) {
+        return !atlas.attributes[a].ordered &&
+               (atlas.permutations == 0 ||
+                std::any_of(atlas.relations.begin(), atlas.relations.end(),
+                            [&](const auto& map) { return std::isfinite(map.fits[a].p); }));
+    };
+    for (auto& relation : atlas.relations) {
+        const auto alike = [&](const Relation& other) {
+            return other.layer == relation.layer && other.head == relation.head;
+        };
+        std::vector<double> farthest;  // of each model
+        for (std::size_t first = 0; first < atlas.untrainedFits.size();
+             first += attributes * maps) {
+            double most = 0.0;
+            for (std::size_t m = 0; m < maps; ++m)
+                for (std::size_t a = 0; a < attributes; ++a)
+                    if (const double auc = atlas.untrainedFits[first + m * attributes + a];
+                        std::isfinite(auc) && alike(atlas.relations[m]) && canBeLabels(a))
+                        most = std::max(most, std::abs(auc - 0.5));
+            farthest.push_back(most);
         }
+        relation.untrainedFarthest =
+            farthest.empty() ? kNotMeasured : *std::max_element(farthest.begin(), farthest.end());
+        for (std::size_t a = 0; a < attributes; ++a) {
+            auto& fit = relation.fits[a];
+            double sum = 0.0, count = 0.0;
+            fit.untrainedLow = std::numeric_limits<double>::infinity();
+            fit.untrainedHigh = -fit.untrainedLow;
+            for (std::size_t at = a; at < atlas.untrainedFits.size(); at += attributes) {
+                const double auc = atlas.untrainedFits[at];
+                if (!alike(atlas.relations[at / attributes % maps]) || !std::isfinite(auc))
+                    continue;
+                sum += auc, count += 1.0;
+                fit.untrainedLow = std::min(fit.untrainedLow, auc);
+                fit.untrainedHigh = std::max(fit.untrainedHigh, auc);
+            }
+            if (count == 0)
+                fit.untrained = fit.untrainedLow = fit.untrainedHigh = kNotMeasured;
+            else
+                fit.untrained = sum / count;
+            fit.exceedsUntrained =
+                !atlas.attributes[a].ordered && beyondModels(farthest, fromChance(fit));
+        }
+    }
 }
 
 void findAppearances(RelationAtlas& atlas) {

@@ -10,37 +10,32 @@ namespace {
 
 constexpr double kNoUse = std::numeric_limits<double>::quiet_NaN();
 
-void nameUses(RelationAtlas& atlas, const AblationTable& table, const std::vector<PairMap>& maps,
-              bool byOffset) {
-    double untrained = 0.0;
-    for (const double score : atlas.untrainedScores)
-        untrained += score / static_cast<double>(atlas.untrainedScores.size());
-    if (atlas.untrainedScores.empty()) untrained = kNoUse;
-    const auto claims = useClaims(table, untrained, byOffset);
-    const auto useOf = [&](const Edit& edit, const std::string& name) {
-        for (std::size_t k = 0; k < table.rows.size(); ++k)
-            if (table.rows[k].edit == edit || table.rows[k].part == name) return claims.rows[k].use;
-        return PartUse::Unmeasured;
-    };
-    for (std::size_t m = 0; m < maps.size(); ++m) {
-        const auto& map = maps[m];
-        auto& relation = atlas.relations[m];
-        const auto alone = useOf(map.edit, map.name);
-        relation.use = partUseName(alone);
-        Edit whole;
-        whole.point = map.group;
-        const bool open = alone == PartUse::NotUsed || alone == PartUse::Undecided;
-        if (open && !map.group.empty() && useOf(whole, {}) == PartUse::Needed)
-            relation.use = std::string(alone == PartUse::NotUsed ? "needed only" : "needed") +
-                           " together with the other" +
-                           std::string(map.head ? " attention of " : "s of ") + map.layer;
-    }
+void nameUses(RelationAtlas& atlas, const AblationTable& measured,
+              const std::vector<PairMap>& maps) {
+    auto table = measured;
+    table.untrained = atlas.untrainedScores;
+    const auto claims = useClaims(table);
+    atlas.guard = claims.better ? std::string()
+                                : noBetterText(table.metric, table.base, table.untrained);
+    for (std::size_t m = 0; m < maps.size(); ++m)
+        for (std::size_t k = 0; k < table.rows.size(); ++k) {
+            const auto& row = table.rows[k];
+            if (row.edit != maps[m].edit && row.part != maps[m].name) continue;
+            const auto& claim = claims.rows[k];
+            auto& relation = atlas.relations[m];
+            relation.use = useWord(claim);
+            if (claim.together)
+                relation.use =
+                    std::string(claim.use == PartUse::NotUsed ? "needed only" : "needed") +
+                    " together with the other" +
+                    std::string(maps[m].head ? " attention of " : "s of ") + maps[m].layer;
+            break;
+        }
 }
 
 }  // namespace
 
-void takeUses(RelationAtlas& atlas, const AblationTable& table, const std::vector<PairMap>& maps,
-              bool byOffset) {
+void takeUses(RelationAtlas& atlas, const AblationTable& table, const std::vector<PairMap>& maps) {
     const auto rowOf = [&](const Edit& edit, const std::string& name) -> const AblationRow* {
         for (const auto& row : table.rows)
             if (row.edit == edit || row.part == name) return &row;
@@ -72,7 +67,7 @@ void takeUses(RelationAtlas& atlas, const AblationTable& table, const std::vecto
     atlas.metric = table.metric;
     atlas.base = table.base;
     atlas.usedExamples = table.examples;
-    nameUses(atlas, table, maps, byOffset);
+    nameUses(atlas, table, maps);
 }
 
 void resumeFrom(RelationAtlas& atlas, const RelationAtlas& known) {
@@ -88,14 +83,15 @@ void resumeFrom(RelationAtlas& atlas, const RelationAtlas& known) {
     for (std::size_t m = 0; m < atlas.relations.size(); ++m) {
         auto& to = atlas.relations[m];
         const auto& from = known.relations[m];
-        to.fits = from.fits, to.asGood = from.asGood, to.uses = from.uses, to.use = from.use;
+        to.fits = from.fits, to.asGood = from.asGood, to.beatMembers = from.beatMembers;
+        to.untrainedFarthest = from.untrainedFarthest, to.uses = from.uses, to.use = from.use;
     }
     atlas.permutations = known.permutations;
     atlas.untrainedModels = known.untrainedModels;
     atlas.untrainedFits = known.untrainedFits;
     atlas.untrainedScores = known.untrainedScores;
     atlas.initial = known.initial;
-    atlas.metric = known.metric, atlas.base = known.base;
+    atlas.metric = known.metric, atlas.base = known.base, atlas.guard = known.guard;
     atlas.usedExamples = known.usedExamples;
     atlas.steps = known.steps;
 }

@@ -12,8 +12,7 @@ namespace relascope::core {
 
 /// Fills the uses of the relations of `maps` from an ablation of them, and names each use. The
 /// accuracy of untrained models, RelationAtlas::untrainedScores, is taken into account.
-void takeUses(RelationAtlas& atlas, const AblationTable& table, const std::vector<PairMap>& maps,
-              bool byOffset);
+void takeUses(RelationAtlas& atlas, const AblationTable& table, const std::vector<PairMap>& maps);
 /// Takes the stages that an earlier atlas has measured, if it describes the same maps of the same
 /// examples. Its labels are found anew.
 void resumeFrom(RelationAtlas& atlas, const RelationAtlas& known);

@@ -226,17 +226,26 @@ AucDraws bootstrappedAucs(const AucSubject& subject, std::size_t draws, std::uin
     return drawnAucs(subject, draws, BootstrapWeights(subject, draws, seed), progress);
 }
 
-std::pair<double, double> aucInterval(double auc, std::span<const double> drawn) {
-    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN(), nearest = 1e-4;
-    const auto logit = [](double p) {
+std::pair<double, double> aucInterval(double auc, std::span<const double> drawn,
+                                      std::size_t examples) {
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN(), tail = 0.025;
+    const double end = std::min(auc, 1.0 - auc);
+    // Draws without an exception are as far from the AUC as a tenth of its exceptions.
+    const double nearest = std::min(1e-4, 0.1 * end);
+    const auto logit = [&](double p) {
         const double inside = std::clamp(p, nearest, 1.0 - nearest);
         return std::log(inside / (1.0 - inside));
     };
     double count = 0.0, sum = 0.0, squares = 0.0;
-    for (const double one : drawn)
-        if (std::isfinite(one)) count += 1.0, sum += logit(one);
+    for (const double one : drawn) count += std::isfinite(one);
     if (!std::isfinite(auc) || 2.0 * count < static_cast<double>(drawn.size()) || count < 2.0)
         return {unknown, unknown};
+    if (!(end > 0.0)) {
+        const double bound = std::pow(tail, 1.0 / static_cast<double>(std::max<std::size_t>(1, examples)));
+        return auc > 0.5 ? std::pair(bound, 1.0) : std::pair(0.0, 1.0 - bound);
+    }
+    for (const double one : drawn)
+        if (std::isfinite(one)) sum += logit(one);
     for (const double one : drawn)
         if (std::isfinite(one)) squares += std::pow(logit(one) - sum / count, 2);
     const double by = kStandardErrors * std::sqrt(squares / (count - 1.0)), at = logit(auc);

@@ -45,9 +45,11 @@ AucDraws bootstrappedAucs(const AucSubject& subject, std::size_t draws, std::uin
                           const DrawProgress& progress = {});
 
 /// The 95 % interval of an AUC from such draws: its logit and their standard deviation, since a
-/// share of draws covers too little where few pairs are yes. NaN where too few draws have both
-/// answers.
-std::pair<double, double> aucInterval(double auc, std::span<const double> drawn);
+/// share of draws covers too little where few pairs are yes. Of an AUC of 0 or 1, which has none,
+/// the exact bound of an exception that none of so many examples showed. It contains the AUC. NaN
+/// where too few draws have both answers.
+std::pair<double, double> aucInterval(double auc, std::span<const double> drawn,
+                                      std::size_t examples);
 
 /// Whether the places that are occupied determine the attribute: no permutation among examples with
 /// the same number changes it.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLeastPoints = 0.02, kLeastShare = 0.05;
+constexpr double kBetterThanUntrained = 0.05;
 constexpr double kOneSided = 0.025;            // one tail of a 95 % interval
 constexpr double kStandardErrors = 1.959964;   // half of one
 constexpr std::int64_t kMostAdvised = 100000;  // examples, beyond which more are no advice
@@ -90,11 +91,56 @@ std::string untrainedShares(std::span<const double> untrained) {
            (*low == *high ? "" : percent(*low) + " to ") + percent(*high) + " %";
 }
 
+// Against untrained models
+// -------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The lower end of the 95 % interval of a proportion (Wilson 1927).
+double wilsonLow(double share, double n) {
+    const double z = kStandardErrors, z2 = z * z;
+    return (share + z2 / (2.0 * n) - z * std::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n))) /
+           (1.0 + z2 / n);
+}
+
+}  // namespace
+
+bool answersBetter(const std::string& metric, double base, std::span<const double> untrained,
+                   std::int64_t answers) {
+    const bool lower = metricInfo(metric).lowerIsBetter, fraction = isProportion(metric);
+    for (const double score : untrained) {
+        if (!std::isfinite(score) || !std::isfinite(base)) continue;
+        const bool better = lower ? base <= (1.0 - kBetterThanUntrained) * score
+                                  : base >= score + kBetterThanUntrained * (1.0 - score);
+        if (!better) return false;
+        if (fraction && answers > 0 && !(wilsonLow(base, static_cast<double>(answers)) > score))
+            return false;
+    }
+    return true;
+}
+
+std::string noBetterText(const std::string& metric, double base,
+                         std::span<const double> untrained) {
+    const MetricWords words(metric);
+    const auto [low, high] = std::minmax_element(untrained.begin(), untrained.end());
+    return "The model answers no better than untrained ones: " + words.name() + " " +
+           words.number(base) + words.unit() + ", and " + std::to_string(untrained.size()) +
+           " models with fresh weights reach " + words.number(*low) + " to " +
+           words.number(*high) + words.unit() + ". Nothing can be said of what its parts do.";
+}
+
+double untrainedMean(std::span<const double> untrained) {
+    double sum = 0.0;
+    for (const double one : untrained) sum += one;
+    return sum / static_cast<double>(untrained.size());  // without any: NaN
+}
+
 // Words for a metric
 // -------------------------------------------------------------------------------------------------
 
 MetricWords::MetricWords(const std::string& metric)
-    : m_name(metricLabel(metric)),
+    : m_key(metric),
+      m_name(metricLabel(metric)),
       m_percent(isProportion(metric)),
       m_lower(metricInfo(metric).lowerIsBetter) {}
 
@@ -151,6 +197,8 @@ const char* partUseName(PartUse use) {
             return "in the way";
         case PartUse::NotUsed:
             return "not used";
+        case PartUse::Used:
+            return "used";
         case PartUse::Undecided:
             return "undecided";
         default:
@@ -158,14 +206,25 @@ const char* partUseName(PartUse use) {
     }
 }
 
+bool mattersBy(PartUse use) {
+    return use == PartUse::Needed || use == PartUse::ListenedTo || use == PartUse::InTheWay ||
+           use == PartUse::Used;
+}
+
+std::string useWord(const UseClaim& claim) {
+    return claim.together ? "needed together" : partUseName(claim.use);
+}
+
 namespace {
 
-std::string wayWords(EditOp how) {
+std::string wayWords(EditOp how, const AblationTable& table) {
     switch (how) {
         case EditOp::Zero:
             return "zero";
         case EditOp::Mean:
-            return "its mean";
+            return table.meanOf > 0 ? "the mean of its values over " + groupedNumber(table.meanOf) +
+                                          (table.text ? " windows of text" : " examples")
+                                    : "the mean of its values";
         default:
             return "another example's values";
     }
@@ -214,7 +273,7 @@ std::string wordsOfWay(const AblationRow& row, EditOp how, std::int64_t shift) {
 std::vector<Replacement> replacementsOf(const AblationTable& table, const AblationRow& row) {
     std::vector<Replacement> all;
     for (const auto& way : row.ways)
-        all.push_back({wayWords(way.how), wordsOfWay(row, way.how, table.shift), way.change,
+        all.push_back({wayWords(way.how, table), wordsOfWay(row, way.how, table.shift), way.change,
                        way.how == EditOp::Resample});
     if (all.empty()) return all;
     const MetricWords words(table.metric);
@@ -302,11 +361,36 @@ const UseClaim* UseClaims::of(const AblationTable& table, const std::string& par
     return nullptr;
 }
 
-UseClaims useClaims(const AblationTable& table, double untrained, bool text) {
+const AblationRow* groupOf(const AblationTable& table, const AblationRow& part) {
+    const bool head = part.group == "heads";
+    if (!head && part.group != "relations") return nullptr;
+    for (const auto& row : table.rows) {
+        if (!holdsPart(row, part)) continue;
+        const bool relations = row.part.ends_with(" relations");
+        if (relations != head) return &row;
+    }
+    return nullptr;
+}
+
+const Replacement& UseClaim::deciding(const std::string& metric) const {
+    const MetricWords words(metric);
+    const auto beyond = [&](const Replacement& one) {
+        const auto lost = words.lost(one.change);
+        return std::max(lost.high, -lost.low);
+    };
+    return *std::max_element(
+        replacements.begin(), replacements.end(),
+        [&](const auto& a, const auto& b) { return beyond(a) < beyond(b); });
+}
+
+UseClaims useClaims(const AblationTable& table) {
     const MetricWords words(table.metric);
     UseClaims claims;
-    claims.least = words.leastCost(table.base, untrained);
-    std::vector<double> needed, listened, gains;
+    claims.least = words.leastCost(table.base, untrainedMean(table.untrained));
+    claims.better = answersBetter(table.metric, table.base, table.untrained,
+                                  table.oneAnswer ? table.examples : 0);
+    const auto examples = table.different > 0 ? table.different : table.examples;
+    std::vector<double> needed, listened, gains, adds;
     for (const auto& row : table.rows) {
         UseClaim claim;
         claim.least = claims.least, claim.examples = table.examples;
@@ -315,7 +399,8 @@ UseClaims useClaims(const AblationTable& table, double untrained, bool text) {
         // symbols.
         const bool each = row.ways.size() >= (row.group == "symbols" ? 2U : 3U);
         const bool usable =
-            each && std::isfinite(claim.least) && enoughToSay(table.examples, text) &&
+            each && claims.better && std::isfinite(claim.least) &&
+            enoughToSay(examples, table.text) &&
             std::all_of(claim.replacements.begin(), claim.replacements.end(), measured);
         double worst = 0.0, best = 1.0, other = kUnknown;
         for (const auto& one : claim.replacements) {
@@ -329,13 +414,14 @@ UseClaims useClaims(const AblationTable& table, double untrained, bool text) {
         needed.push_back(usable ? worst : kUnknown);
         listened.push_back(usable ? other : kUnknown);
         gains.push_back(usable ? best : kUnknown);
+        adds.push_back(usable && row.adds ? pAbove(words.gained(*row.adds), 0.0) : kUnknown);
         claim.use = usable ? PartUse::Undecided : PartUse::Unmeasured;
         claims.looks += usable;
         claims.rows.push_back(std::move(claim));
     }
     claims.byChance = kOneSided * static_cast<double>(claims.looks);
     const auto isNeeded = holm(needed, kOneSided), isListened = holm(listened, kOneSided),
-               isGain = holm(gains, kOneSided);
+               isGain = holm(gains, kOneSided), doesAdd = holm(adds, kOneSided);
     for (std::size_t k = 0; k < claims.rows.size(); ++k) {
         auto& claim = claims.rows[k];
         if (claim.use == PartUse::Unmeasured) continue;
@@ -343,20 +429,38 @@ UseClaims useClaims(const AblationTable& table, double untrained, bool text) {
             const auto lost = words.lost(one.change);
             return lost.low > -claim.least && lost.high < claim.least;
         };
+        const auto all = [&](const auto& is) {
+            return std::all_of(claim.replacements.begin(), claim.replacements.end(), is);
+        };
+        const auto costs = [&](double limit) {
+            return all([&, limit](const Replacement& one) {
+                return words.lost(one.change).low > limit;
+            });
+        };
         const auto mildest = words.lost(claim.mildest().change);
-        const bool costs =
-            std::all_of(claim.replacements.begin(), claim.replacements.end(),
-                        [&](const auto& one) { return words.lost(one.change).low > claim.least; });
-        if (isNeeded[k] && costs)
+        if (isNeeded[k] && costs(claim.least))
             claim.use = PartUse::Needed;
         else if (isGain[k] && mildest.high < 0.0)
             claim.use = PartUse::InTheWay;
         else if (isListened[k] && mildest.high < claim.least)
             claim.use = PartUse::ListenedTo;
-        else if (std::all_of(claim.replacements.begin(), claim.replacements.end(), within))
+        else if (all(within))
             claim.use = PartUse::NotUsed;
-        else
-            claim.wouldDo = advisedExamples(claim, words, claims.looks);
+        else if (costs(0.0))
+            claim.use = PartUse::Used;
+        else if (const auto advised = advisedExamples(claim, words, claims.looks);
+                 table.available == 0 || advised <= table.available)
+            claim.wouldDo = advised;
+    }
+    for (std::size_t k = 0; k < claims.rows.size(); ++k) {
+        auto& claim = claims.rows[k];
+        const auto* group = groupOf(table, table.rows[k]);
+        const auto* whole = group ? claims.of(table, group->part) : nullptr;
+        if (!whole || !table.rows[k].adds) continue;
+        claim.group = group->part;
+        claim.together = whole->use == PartUse::Needed && claim.use != PartUse::Needed &&
+                         claim.use != PartUse::InTheWay && doesAdd[k] &&
+                         words.gained(*table.rows[k].adds).low > 0.0;
     }
     return claims;
 }
@@ -366,6 +470,16 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
     if (claim.replacements.empty()) return {};
     const auto &mild = claim.mildest(), &harsh = claim.harshest();
     const auto base = words.number(mild.change.base);
+    // Of two replacements with their numbers, the milder one first.
+    const auto range = [&](const Replacement& first, const Replacement& second) {
+        auto text = "taking " + it + " out costs " + words.amount(first.change) + " (" + first.by +
+                    ")";
+        if (&first != &second)
+            text += " to " + words.amount(second.change) + " (" + second.by + ")";
+        return text;
+    };
+    const bool many = it.starts_with("all ");
+    const auto limit = words.number(claim.least) + words.points();
     switch (claim.use) {
         case PartUse::Needed: {
             const auto verb = words.lowerIsBetter() ? " rises from " : " falls from ";
@@ -377,25 +491,69 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
         }
         case PartUse::ListenedTo:
             return "wrong values here mislead the model: another example's cost " +
-                   words.amount(claim.otherExample().change) + "; none at all (" + mild.by +
-                   ") cost " + words.amount(mild.change) + ": it can do without";
+                   words.amount(claim.otherExample().change) + "; taking " + it + " out costs " +
+                   words.amount(mild.change) + " (" + mild.by + "): it can do without";
         case PartUse::InTheWay:
             return "it does better without " + it + ": " + base + " to " +
                    words.after(mild.change) + " (" + mild.by + ")";
         case PartUse::NotUsed:
             return "taking " + it + " out costs " + words.amount(harsh.change) +
                    (claim.replacements.size() > 1 ? " at most, whichever way" : "");
+        case PartUse::Used:
+            return range(mild, harsh) + ": " + (many ? "they are" : "it is") +
+                   " used; whether by more than " + limit + " cannot be said";
         case PartUse::Undecided: {
+            // What decides is the widest interval, which need be neither end.
+            const auto& open = claim.deciding(words.key());
             auto text = "from " + groupedNumber(claim.examples) + " " + noun +
-                        " it cannot be said whether " + it +
-                        (it.starts_with("all ") ? " are" : " is") + " used: taking " + it +
-                        " out costs " + words.amount(mild.change) + " (" + mild.by + ")";
-            if (claim.replacements.size() > 1)
-                text += " to " + words.amount(harsh.change) + " (" + harsh.by + ")";
+                        " it cannot be said whether " + it + (many ? " are" : " is") +
+                        " used by more than " + limit + ": " + range(mild, harsh);
+            if (&open != &mild && &open != &harsh)
+                text += ", " + words.amount(open.change) + " (" + open.by + ")";
             return text + (claim.wouldDo > claim.examples
                                ? "; about " + groupedNumber(claim.wouldDo) + " would do"
                                : "");
         }
+        default:
+            return {};
+    }
+}
+
+std::string useMeaning(const UseClaim& claim, const MetricWords& words, const std::string& it,
+                       bool oneEnd) {
+    if (claim.replacements.empty()) return {};
+    const auto &mild = claim.mildest().change, &harsh = claim.harshest().change;
+    const auto from = words.number(mild.base), to = words.number(mild.edited),
+               worst = words.number(harsh.edited);
+    const bool many = it.starts_with("all ") || it == "them";
+    const auto are = it + (many ? " are" : " is");
+    const auto points = [&](const PairedChange& change) {
+        return words.number(words.lost(change).change);
+    };
+    const auto range = points(mild) + (points(mild) == points(harsh) ? "" : " to " + points(harsh)) +
+                       words.points();
+    switch (claim.use) {
+        case PartUse::Needed: {
+            const auto start = (it.empty() ? "" : "without " + it + " ") + words.name() +
+                               (words.lowerIsBetter() ? " rises from " : " falls from ") + from +
+                               " to ";
+            if (to == worst) return start + to + words.unit();
+            return start + (oneEnd ? to + words.unit() + " or " +
+                                         (words.lowerIsBetter() ? "more" : "less")
+                                   : "between " + to + " and " + worst + words.unit());
+        }
+        case PartUse::ListenedTo:
+            return "wrong values here cost " + points(claim.otherExample().change) +
+                   words.points() + ", but the model can do without";
+        case PartUse::InTheWay:
+            return "the model does better without " + it + ": " + from + " to " + to + words.unit();
+        case PartUse::NotUsed:
+            return are + " not used: taking " + it + " out costs " + points(harsh) +
+                   words.points() + " at most";
+        case PartUse::Used:
+            return are + " used: taking " + it + " out costs " + range;
+        case PartUse::Undecided:
+            return "whether " + are + " used cannot be said: taking " + it + " out costs " + range;
         default:
             return {};
     }

@@ -46,6 +46,21 @@ bool shareAbove(double low, double chance, std::span<const double> untrained);
 /// without any.
 std::string untrainedShares(std::span<const double> untrained);
 
+// Against untrained models
+// -------------------------------------------------------------------------------------------------
+
+/// The guard of all sentences about parts: whether a model answers better than every one of its
+/// untrained twins (the same options, fresh weights), by 5 % of what that one misses (of an error:
+/// is below by 5 %) and, where `answers` answers are right or wrong, by the lower end of its 95 %
+/// interval (Wilson 1927; 0: not asked). True without any twin: then nothing is known.
+bool answersBetter(const std::string& metric, double base, std::span<const double> untrained,
+                   std::int64_t answers = 0);
+/// "The model answers no better than untrained ones: accuracy 50.3 %, and 8 models with fresh
+/// weights reach 47.1 to 52.4 %. Nothing can be said of what its parts do."
+std::string noBetterText(const std::string& metric, double base, std::span<const double> untrained);
+/// The mean of the metric of untrained models; NaN without any.
+double untrainedMean(std::span<const double> untrained);
+
 // Words for a metric
 // -------------------------------------------------------------------------------------------------
 
@@ -54,6 +69,7 @@ class MetricWords {
 public:
     explicit MetricWords(const std::string& metric);
 
+    const std::string& key() const { return m_key; }
     const std::string& name() const { return m_name; }
     bool lowerIsBetter() const { return m_lower; }
     std::string number(double value) const;
@@ -74,7 +90,7 @@ public:
     double leastCost(double base, double untrained) const;
 
 private:
-    std::string m_name;
+    std::string m_key, m_name;
     bool m_percent, m_lower;
 };
 
@@ -87,15 +103,21 @@ enum class PartUse {
     Needed,      ///< the mildest replacement costs
     ListenedTo,  ///< another example's values cost, the mildest replacement does not
     InTheWay,    ///< the mildest replacement gains
-    NotUsed,     ///< no replacement costs or gains
+    NotUsed,     ///< no replacement costs or gains as much as matters
+    Used,        ///< all replacements cost something; not known is whether as much as matters
     Undecided    ///< none of these is shown
 };
-/// The word for a use: "needed", "listened to", "in the way", "not used", "undecided"; empty for
-/// Unmeasured.
+/// The word for a use: "needed", "listened to", "in the way", "not used", "used", "undecided"; empty
+/// for Unmeasured.
 const char* partUseName(PartUse use);
+/// Whether a model answers differently without such a part.
+bool mattersBy(PartUse use);
+struct UseClaim;
+/// That word for a claim, or "needed together" for a part that is needed with others of its group.
+std::string useWord(const UseClaim& claim);
 
 struct Replacement {
-    std::string by;    ///< "its mean", "the attention of its layer at zero"
+    std::string by;    ///< "zero", "the attention of its layer at zero"
     std::string edit;  ///< the words of the edit that does it: "layer 1 relation 1 mean"
     PairedChange change;
     bool other = false;  ///< another example's values
@@ -107,10 +129,18 @@ struct UseClaim {
     std::vector<Replacement> replacements;  ///< the mildest first
     double least = 0.0;                     ///< the loss that matters
     std::int64_t examples = 0;
-    std::int64_t wouldDo = 0;  ///< if Undecided: about how many examples would decide; 0: not known
+    /// If Undecided: about how many examples would decide; 0: not known, or more than there are.
+    std::int64_t wouldDo = 0;
+    /// It is not needed alone, but with the others of its group: the group is needed, and without
+    /// the others the model answers better with it than without it.
+    bool together = false;
+    std::string group;  ///< AblationRow::part of that group
 
     const Replacement& mildest() const { return replacements.front(); }
     const Replacement& harshest() const { return replacements.back(); }
+    /// The one whose interval reaches furthest beyond the loss that matters, or beyond as large a
+    /// gain: for which nothing can be said.
+    const Replacement& deciding(const std::string& metric) const;
     /// The replacement by another example's values; the harshest one where there is none.
     const Replacement& otherExample() const {
         for (const auto& one : replacements)
@@ -121,24 +151,35 @@ struct UseClaim {
 
 /// The claims of all rows of a table, which are corrected together. The replacements of a part also
 /// include zeroing what holds it (the attention of its layer, or all relations of the layer) where
-/// the table has that and it is the mildest. A row without its three ways has no claim.
+/// the table has that and it is the mildest. A row without its three ways has no claim, and none
+/// has where the model answers no better than untrained ones.
 struct UseClaims {
     std::vector<UseClaim> rows;  ///< as AblationTable::rows
     double least = 0.0;
     std::int64_t looks = 0;  ///< parts that were measured
-    double byChance = 0.0;   ///< how many of these an uncorrected 95 % interval would claim
+    /// How many of these an uncorrected 95 % interval would claim, at most, by chance.
+    double byChance = 0.0;
+    bool better = true;  ///< answersBetter()
     const UseClaim* of(const AblationTable& table, const std::string& part) const;
 };
 /// Whether taking `holder` out takes `part` out together with other parts of its layer.
 bool holdsPart(const AblationRow& holder, const AblationRow& part);
-/// The claims of a table. `untrained`: the metric of untrained models, NaN if it is not known.
-/// `text`: the examples are windows of text.
-UseClaims useClaims(const AblationTable& table, double untrained, bool text);
+/// The row of the group that a part may be needed together with: all relations of its layer, or of
+/// a head its attention; null: it has none, or the table lacks it.
+const AblationRow* groupOf(const AblationTable& table, const AblationRow& part);
+/// The claims of a table, beside its untrained models.
+UseClaims useClaims(const AblationTable& table);
 
 /// A claim in words, without a capital and a full stop: "without it accuracy falls from 93.1 to
 /// between 87.6 (the attention of its layer at zero) and 51.7 % (another example's values)".
 /// `it`: the part as an object of that clause; `noun`: "images".
 std::string useClause(const UseClaim& claim, const MetricWords& words, const std::string& noun,
                       const std::string& it = "it");
+
+/// The same as a clause of a first line, without intervals and with three numbers at most: "without
+/// it accuracy falls from 93.1 to between 87.6 and 51.7 %". `oneEnd`: with the milder end alone; an
+/// empty `it`: "accuracy falls from ...".
+std::string useMeaning(const UseClaim& claim, const MetricWords& words, const std::string& it = "it",
+                       bool oneEnd = false);
 
 }  // namespace relascope::core

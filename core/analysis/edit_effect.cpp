@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <torch/utils.h>
 #include <algorithm>
+#include <unordered_set>
 
 #include "analysis/edit_effect.h"
 #include "evaluate/example_scores.h"
@@ -13,9 +14,12 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
     EditEffect effect;
     effect.examples = static_cast<std::int64_t>(base.loss.size());
     effect.answers = static_cast<std::int64_t>(base.answers.size());
-    effect.changes.push_back(pairedChange("loss", base.loss, edited.loss, base.targets));
+    effect.changes.push_back(pairedChange("loss", base.loss, edited.loss, base.targets,
+                                          base.content));
     effect.changes.push_back(pairedChange(regression ? "mean_error" : "accuracy", base.accuracy,
-                                          edited.accuracy, base.targets));
+                                          edited.accuracy, base.targets, base.content));
+    effect.different = std::ssize(
+        std::unordered_set<std::uint64_t>(base.content.begin(), base.content.end()));
     std::int64_t changed = 0;
     for (std::size_t i = 0; i < base.answers.size(); ++i) {
         changed += base.answers[i] != edited.answers[i];
@@ -54,6 +58,7 @@ EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, ActiveEdi
         session.prepareBatch(input, data, indices);
         if (below) below->prepareBatch(input, data, indices);
         base.add(answersOf(model, input), *batch, ignore);
+        base.addContent(*batch);
         edited.add(forwardEdited(model, input, session.editor()), *batch, ignore);
         done += batch->size();
         if (progress && !progress(static_cast<double>(done) / static_cast<double>(order.size())))

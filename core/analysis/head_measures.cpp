@@ -38,6 +38,29 @@ ProbeSample repeatedTokens(const OpenedModel& model, const HeadMeasureOptions& o
                        std::to_string(length) + " random tokens, twice");
 }
 
+namespace {
+
+/// What a head attends to by place alone, among the tokens of a text or the patches of an image.
+std::string placesRead(const ProbeResult& result, const RelationMap& map) {
+    const auto& grid = result.grid;
+    const int first = grid.rows > 0 ? grid.firstTokens() : 0, objects = map.rows - first;
+    if (objects < 2) return {};
+    PlaceShares shares(objects, grid.rows > 0 ? grid.columns : 0);
+    std::vector<float> row(static_cast<std::size_t>(map.columns));
+    int line = 0;
+    for (int i = 0; i < objects; ++i) {
+        map.readRows(first + i, 1, row.data());
+        shares.add(i, row.data() + first, map.causal, line, true);
+        const auto& labels = result.sample.source.labels;
+        if (static_cast<std::size_t>(i) < labels.size() &&
+            labels[static_cast<std::size_t>(i)].find('\n') != std::string::npos)
+            line = i + 1;
+    }
+    return shares.reading();
+}
+
+}  // namespace
+
 HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& sample,
                           const HeadMeasureOptions& options, const Interventions& interventions) {
     const auto kind = model.options().input();
@@ -55,7 +78,8 @@ HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& 
     for (const auto& map : result.maps) {
         if (!places.fits(map)) continue;
         if (out.heads.empty()) out.even = places.even(map.causal);
-        out.heads.push_back({map.kind, map.layer, map.index, places.of(map)});
+        out.heads.push_back(
+            {map.kind, map.layer, map.index, places.of(map), placesRead(result, map)});
     }
     if (out.heads.empty())
         throw OptionError("path", modelTitle(model.options()) + " has no attention maps");

@@ -21,6 +21,8 @@ struct HeadMeasures {
         int layer = 0, index = 0;                  ///< from 0
         /// Mean attention to the places of each measure, in 0..1; NaN where the input has none.
         std::vector<double> values;
+        /// What it attends to by place alone (PlaceShares); may be empty.
+        std::string reading;
         bool operator==(const Head&) const = default;
     };
     std::vector<std::string> measures;  ///< "previous token", "induction", ...

@@ -28,6 +28,7 @@ Answer answerOf(const HeadMeasures& result) {
     for (std::size_t m = 0; m < result.measures.size(); ++m)
         table.push_back(derived<Head>(ColumnKind::Number, result.measures[m], {result.measures[m]},
                                       [m](const Head& head) { return head.values[m]; }));
+    table.push_back(columns::text(&Head::reading, "reading", {"By place alone"}));
     Answer answer;
     answer.tables.push_back(tableOf("heads", "", table, result.heads));
     for (const auto& head : result.heads)

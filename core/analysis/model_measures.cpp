@@ -136,6 +136,42 @@ PairReadings OpenedModel::readUntrainedPairs(std::uint64_t seed, const DatasetPt
                                     p.device, data, what, stop, progress);
 }
 
+std::vector<double> OpenedModel::untrainedScores(std::int64_t count, const DatasetPtr& data,
+                                                 const std::vector<std::int64_t>& examples,
+                                                 std::int64_t batchSize, const std::string& metric,
+                                                 const std::stop_token& stop,
+                                                 const ProgressCallback& progress) const {
+    const auto& p = *m_parts;
+    requireReadable(p.options, *data);
+    const torch::NoGradGuard noGrad;
+    const torch::Device device(p.device);
+    std::vector<double> all;
+    for (std::int64_t k = 0; k < count; ++k) {
+        const auto model = untrainedModel(
+            p.options, p.isRun ? p.run.train.init : std::string(),
+            static_cast<std::uint64_t>((p.isRun ? kUntrainedOfRun : 0) + k));
+        model->to(device);
+        EditedModel fresh(*model, p.options);
+        ExampleScores scores;
+        const auto total = std::ssize(examples);
+        for (std::int64_t first = 0; first < total; first += batchSize) {
+            const std::vector<std::int64_t> indices(
+                examples.begin() + first, examples.begin() + std::min(total, first + batchSize));
+            const auto batch = makeBatch(*data, indices.data(), std::ssize(indices));
+            requireLabels(batch, p.options.outputs(), p.options.ignoredTarget());
+            scores.add(fresh.answers(batch, data, indices), batch, p.options.ignoredTarget());
+            const double done = static_cast<double>(k) + static_cast<double>(first) /
+                                                             static_cast<double>(total);
+            if (stop.stop_requested() ||
+                (progress && !progress(done / static_cast<double>(count))))
+                throw Cancelled();
+        }
+        const auto& values = metricInfo(metric).id == Metric::Loss ? scores.loss : scores.accuracy;
+        all.push_back(pairedChange(metric, values, values, scores.targets).base);
+    }
+    return all;
+}
+
 EffectEstimates OpenedModel::estimateEffects(
     const DatasetPtr& data, const Interventions& interventions, const EstimateOptions& what,
     const std::stop_token& stop, const ProgressCallback& progress,

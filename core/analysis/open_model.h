@@ -140,6 +140,13 @@ public:
     PairReadings readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
                                     const PairReading& what, const std::stop_token& stop = {},
                                     const ProgressCallback& progress = {}) const;
+    /// The metric of `count` models with these options and fresh weights on these examples of the
+    /// data: what a guard compares with (answersBetter(), claims.h).
+    std::vector<double> untrainedScores(std::int64_t count, const DatasetPtr& data,
+                                        const std::vector<std::int64_t>& examples,
+                                        std::int64_t batchSize, const std::string& metric,
+                                        const std::stop_token& stop = {},
+                                        const ProgressCallback& progress = {}) const;
     /// First-order estimates of the effects of parts over a data set (patching.h).
     EffectEstimates estimateEffects(const DatasetPtr& data, const Interventions& interventions,
                                     const EstimateOptions& what, const std::stop_token& stop = {},

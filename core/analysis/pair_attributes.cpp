@@ -325,8 +325,11 @@ std::vector<PairRule<MathExample>> mathRules() {
 
 struct PatchExample {
     const float* colours;
+    const std::uint8_t* isEmpty;
     std::size_t channels, columns;
     const std::size_t* patches;
+
+    bool empty(std::size_t k) const { return isEmpty[k] != 0; }
 
     float row(std::size_t k) const {
         const std::size_t whole = patches[k] / columns;
@@ -339,6 +342,7 @@ std::vector<PairRule<PatchExample>> patchRules() {
     using E = PatchExample;
     return {{"colour distance", true,
              [](const E& e, auto i, auto j) {
+                 if (e.empty(i) || e.empty(j)) return kUndefined;
                  float sum = 0.0F;
                  for (std::size_t c = 0; c < e.channels; ++c) {
                      const float by = e.colours[i * e.channels + c] - e.colours[j * e.channels + c];
@@ -350,6 +354,10 @@ std::vector<PairRule<PatchExample>> patchRules() {
              [](const E& e, auto i, auto j) {
                  return std::hypot(e.row(i) - e.row(j), e.column(i) - e.column(j));
              }},
+            {kOneEmpty, false,
+             [](const E& e, auto i, auto j) { return yes(e.empty(i) != e.empty(j)); }},
+            {kBothEmpty, false,
+             [](const E& e, auto i, auto j) { return yes(e.empty(i) && e.empty(j)); }},
             {"same side", false, [](const E& e, auto i, auto j) {
                  const float middle = static_cast<float>(e.columns - 1) / 2.0F;
                  if (e.column(i) == middle || e.column(j) == middle) return kUndefined;
@@ -428,12 +436,13 @@ PairAttributes attributesOfMathematics(const PairShape& shape,
 
 PairAttributes attributesOfPatches(const PairShape& shape, std::size_t columns,
                                    const std::vector<std::size_t>& patches,
-                                   const std::vector<float>& colours, std::size_t channels) {
+                                   const std::vector<float>& colours, std::size_t channels,
+                                   const std::vector<std::uint8_t>& empty) {
     PairAttributes result;
     result.occupied.assign(shape.examples, 0);
     result.all = applied<PatchExample>(shape, patchRules(), [&](std::size_t e) {
-        return PatchExample{&colours[e * shape.objects * channels], channels, columns,
-                            patches.data()};
+        return PatchExample{&colours[e * shape.objects * channels], &empty[e * shape.objects],
+                            channels, columns, patches.data()};
     });
     return result;
 }

@@ -58,9 +58,12 @@ PairAttributes attributesOfMathematics(const PairShape& shape,
                                        const std::vector<std::string>& characters);
 
 /// Attributes of images in patches: object k is patch `patches[k]` of a grid with `columns`
-/// columns; `colours` [examples, objects, channels] are the mean colours of the patches, 0..1.
+/// columns; `colours` [examples, objects, channels] are the mean colours of the patches, 0..1, and
+/// `empty` [examples, objects] is 1 for patches of one colour alone: of these nothing but their
+/// emptiness is asked, and where they are.
 PairAttributes attributesOfPatches(const PairShape& shape, std::size_t columns,
                                    const std::vector<std::size_t>& patches,
-                                   const std::vector<float>& colours, std::size_t channels);
+                                   const std::vector<float>& colours, std::size_t channels,
+                                   const std::vector<std::uint8_t>& empty);
 
 }  // namespace relascope::core

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "data/batches.h"
 #include "files/atomic_file.h"
 #include "files/csv.h"
 #include "interventions/active_edits.h"
@@ -23,6 +24,7 @@ namespace relascope::core {
 namespace {
 
 constexpr int kPictureSide = 72;
+constexpr int kOneColour = 2;  // of 255, that pixels of an empty patch may differ by
 constexpr std::size_t kContextAround = 18;  // bytes of a text before and after a token
 
 // A file of attributes
@@ -227,7 +229,8 @@ void addAnswer(PairAttributes& attributes, const PairObjects& objects, const Obj
         return;
     std::vector<float> vectors(static_cast<std::size_t>(shape.objects * shape.width)),
         targets(static_cast<std::size_t>(shape.targets));
-    PairAttribute one{"completes a " + info.classNames[1], false, {}, {}};
+    const auto& name = info.classNames[1];
+    PairAttribute one{name == "SET" ? "completes a SET" : "example is " + name, false, {}, {}};
     for (const auto example : objects.examples) {
         data.read(example, vectors, targets);
         one.truth.insert(one.truth.end(), objects.shape.cells(),
@@ -383,6 +386,7 @@ PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset
     std::vector<std::uint8_t> pixels(data.pixelBytes());
     // Mean colours of the patches, 0..1.
     std::vector<float> colours(objects.examples.size() * n * channels, 0.0F);
+    std::vector<std::uint8_t> empty(objects.examples.size() * n, 1);
     const auto wide = info.width / static_cast<int>(input.gridColumns()),
                high = info.height / static_cast<int>(input.gridRows());
     const Image layout{info.width, info.height, info.channels, {}};
@@ -391,18 +395,22 @@ PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset
         for (std::size_t k = 0; k < n; ++k) {
             const int row = static_cast<int>(k) / static_cast<int>(objects.columns),
                       column = static_cast<int>(k) % static_cast<int>(objects.columns);
+            const auto corner = layout.index(row * high, column * wide, 0);
             for (int y = row * high; y < (row + 1) * high; ++y)
                 for (int x = column * wide; x < (column + 1) * wide; ++x)
-                    for (std::size_t c = 0; c < channels; ++c)
+                    for (std::size_t c = 0; c < channels; ++c) {
+                        const int value = pixels[layout.index(y, x, static_cast<int>(c))];
                         colours[(e * n + k) * channels + c] +=
-                            static_cast<float>(pixels[layout.index(y, x, static_cast<int>(c))]) /
-                            (255.0F * static_cast<float>(wide * high));
+                            static_cast<float>(value) / (255.0F * static_cast<float>(wide * high));
+                        if (std::abs(value - pixels[corner + c]) > kOneColour)
+                            empty[e * n + k] = 0;
+                    }
         }
     }
     std::vector<std::size_t> patches(n);
     for (std::size_t k = 0; k < n; ++k) patches[k] = k;
     return attributesOfPatches(objects.shape, static_cast<std::size_t>(objects.columns), patches,
-                               colours, channels);
+                               colours, channels, empty);
 }
 
 void completeAttributes(PairAttributes& all, const PairObjects& objects, std::int64_t examples,
@@ -567,6 +575,38 @@ FactTable factsOfObjects(const PairObjects& objects, const Dataset& data) {
         table.values = tokenClasses(objects.shape, all.tokens, all.starts, *text->tokenizer());
     }
     return table;
+}
+
+std::vector<int> lineStartsOf(const PairObjects& objects, const Dataset& data) {
+    const auto* text = dynamic_cast<const TokenDataset*>(&data);
+    if (!text || !text->tokenizer()) return {};
+    const auto all = windowTokens(objects, *text);
+    const std::size_t n = objects.shape.objects,
+                      window = all.tokens.size() / objects.examples.size();
+    std::vector<int> starts;
+    for (std::size_t e = 0; e < objects.examples.size(); ++e) {
+        int start = -1;
+        for (std::size_t k = 0; k < n; ++k) {
+            starts.push_back(start);
+            const auto id = all.tokens[e * window + all.starts[e] + k];
+            const auto piece = text->tokenizer()->piece(static_cast<std::int32_t>(id));
+            if (piece.find('\n') != std::string_view::npos) start = static_cast<int>(k) + 1;
+        }
+    }
+    return starts;
+}
+
+void keepDifferent(PairObjects& objects, const Dataset& data) {
+    const auto groups = contentGroups(data, objects.examples);
+    if (groups.count == objects.examples.size()) return;
+    std::vector<std::int64_t> examples, starts;
+    for (std::size_t e = 0; e < groups.of.size(); ++e) {
+        if (groups.of[e] != examples.size()) continue;
+        examples.push_back(objects.examples[e]);
+        if (!objects.starts.empty()) starts.push_back(objects.starts[e]);
+    }
+    objects.shape.examples = examples.size();
+    objects.examples = std::move(examples), objects.starts = std::move(starts);
 }
 
 std::int64_t positionOf(const PairObjects& objects, std::size_t example, std::size_t object) {

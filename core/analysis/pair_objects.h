@@ -83,6 +83,13 @@ struct FactTable {
 };
 FactTable factsOfObjects(const PairObjects& objects, const Dataset& data);
 
+/// Of a text whose tokenizer is known, the object that begins the line of each object, [examples,
+/// objects]; -1: the line began before them. Empty for other data.
+std::vector<int> lineStartsOf(const PairObjects& objects, const Dataset& data);
+
+/// Leaves out examples that show what an earlier one shows. Copies are no further evidence.
+void keepDifferent(PairObjects& objects, const Dataset& data);
+
 /// The position of an object along the maps of an example.
 std::int64_t positionOf(const PairObjects& objects, std::size_t example, std::size_t object);
 

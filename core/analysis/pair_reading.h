@@ -74,6 +74,9 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
                        const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                        const std::function<void(const PairReadings&, std::int64_t)>& partial = {});
 
+/// Untrained models of a run are drawn with seeds from here on: that of a run is another one.
+inline constexpr std::int64_t kUntrainedOfRun = 1000003;
+
 /// A model whose weights are drawn by `seed`, as a training that begins with `init` would.
 std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
                                           std::uint64_t seed);

@@ -3,26 +3,27 @@
 
 #include <cmath>
 
+#include "probe/head_places.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 constexpr double kExplains = 0.9, kAlike = 0.02;
-constexpr std::size_t kFarthestOffset = 16;
 
 std::string withShare(const std::string& words, double share, const char* of) {
     return words + " (" + fixedField(std::min(share, 0.995), 2) + " of its " + of + ")";
 }
 
-/// The mean weight that receivers give to the object so many places before them.
-double weightAt(const DescribedMap& map, std::size_t offset) {
+std::string placesOf(const DescribedMap& map) {
     const std::size_t n = map.shape.objects;
-    double sum = 0.0, count = 0.0;
+    PlaceShares shares(static_cast<int>(n), map.shape.byOffset ? 0 : map.columns);
     for (std::size_t e = 0; e < map.shape.examples; ++e)
-        for (std::size_t i = offset; i < n; ++i, count += 1.0)
-            sum += static_cast<double>(map.values[(e * n + i) * n + i - offset]);
-    return count > 0 ? sum / count : 0.0;
+        for (std::size_t i = 0; i < n; ++i)
+            shares.add(static_cast<int>(i), &map.values[(e * n + i) * n], map.shape.causal,
+                       map.lineStarts.empty() ? -1 : map.lineStarts[e * n + i], false);
+    if (std::isfinite(map.first)) shares.setFirst(map.first);
+    return shares.reading();
 }
 
 /// The share of the variance between pairs with both, one and no empty place.
@@ -50,18 +51,8 @@ double shareOfEmptiness(const DescribedMap& map) {
 
 std::string plainReading(const DescribedMap& map) {
     if (!(map.sd > kAlike * std::abs(map.mean))) return "is alike everywhere";
-    if (map.head && map.shape.byOffset) {
-        for (std::size_t offset = 0; offset <= std::min(kFarthestOffset, map.shape.objects / 2);
-             ++offset)
-            if (const double weight = weightAt(map, offset); weight > kExplains)
-                return withShare(offset == 0 ? "attends to the token itself"
-                                 : offset == 1
-                                     ? "attends 1 token back"
-                                     : "attends " + std::to_string(offset) + " tokens back",
-                                 weight, "weight");
-        if (map.first > kExplains)
-            return withShare("attends to the first token", map.first, "weight");
-    }
+    if (map.head && (map.shape.byOffset || map.columns > 0))
+        if (auto places = placesOf(map); !places.empty()) return places;
     const auto& [place, example, receiver, sender, pair] = map.shares;
     if (place > kExplains) return withShare("depends on the places alone", place, "variance");
     if (receiver > kExplains) return withShare("reads i alone, not the pair", receiver, "variance");

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "analysis/relation_statistics.h"
 
@@ -17,14 +18,18 @@ struct DescribedMap {
     double mean = 0.0, sd = 0.0;     ///< over the pairs
     bool head = false;               ///< attention, whose rows add up to 1
     double first = 0.0;              ///< attention to the first token of a text; NaN: not known
+    int columns = 0;                 ///< of the grid of the objects; 0: none
+    /// Of a text: the object that begins the line of each, [examples, objects], -1: none of them;
+    /// may be empty.
+    std::vector<int> lineStarts = {};
     /// Whether places are empty: one empty, and both; empty where places never are.
     PairTruth oneEmpty = {}, bothEmpty = {};
 };
 
-/// "is alike everywhere", "attends 2 tokens back (0.98 of its weight)", "attends to the first token
-/// (0.95 of its weight)", "depends on the places alone (0.97 of its variance)", "reads i alone, not
-/// the pair (0.95 of its variance)", "tells empty places apart (0.93 of its variance)"; empty: none
-/// of these explains it. A share above 0.9 explains, a spread below 0.02 of the mean is none.
+/// "is alike everywhere", what PlaceShares reads of a head, "depends on the places alone (0.97 of
+/// its variance)", "reads i alone, not the pair (0.95 of its variance)", "tells empty places apart
+/// (0.93 of its variance)"; empty: none of these explains it. A share of the variance above 0.9
+/// explains, a spread below 0.02 of the mean is none.
 std::string plainReading(const DescribedMap& map);
 
 }  // namespace relascope::core

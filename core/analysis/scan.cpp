@@ -298,6 +298,7 @@ private:
             m_scan.wanted, 2,
             std::max({std::int64_t{2}, size - size / 2, std::min(size - 1, needed)}));
         m_scan.choosing = std::min(m_scan.wanted, size - m_scan.wanted);
+        m_scan.available = size - m_scan.choosing;
         m_scan.basis = basis(m_scan.wanted + m_scan.choosing);
         const double rounds = 0.45 * time / (f * static_cast<double>(m_scan.wanted));
         const auto inTime = static_cast<std::size_t>(
@@ -306,7 +307,7 @@ private:
             m_scan.parts.size(), m_options.exact > 0 ? static_cast<std::size_t>(m_options.exact)
                                  : inTime < m_scan.parts.size() ? std::min(strongest, inTime)
                                                                 : m_scan.parts.size()));
-        // A spread takes four models.
+        // A spread takes four models, and eight tell whether a map learned what it tells.
         const double fresh =
             kMakingWeights * static_cast<double>(parameterCount(m_model.options()));
         m_scan.otherExamples = m_batch == 1 ? std::max<std::int64_t>(2, m_scan.wanted / 4)
@@ -316,7 +317,9 @@ private:
                    (fresh + kFresh * f * static_cast<double>(m_scan.otherExamples));
         };
         m_scan.untrained = m_options.untrained;
-        while (m_scan.untrained > 4 && seconds(m_scan.untrained) > 0.25 * time) --m_scan.untrained;
+        while (m_scan.untrained > static_cast<std::int64_t>(kFewestUntrained) &&
+               seconds(m_scan.untrained) > 0.4 * time)
+            --m_scan.untrained;
         if (m_subject.run.empty()) return;
         const auto steps = static_cast<double>(KeptWeights(m_subject.run).stepsHere().size());
         m_scan.along =
@@ -396,7 +399,8 @@ private:
 
     void takeEffects(const AblationTable& table) {
         m_scan.base = table.base, m_scan.shift = table.shift;
-        m_scan.measured = table.examples;
+        m_scan.measured = table.examples, m_scan.different = table.different;
+        m_scan.meanOf = table.meanOf, m_scan.oneAnswer = table.oneAnswer;
         for (const auto& row : table.rows)
             for (auto& one : m_scan.parts)
                 if (one.row.part == row.part) one.row = row;
@@ -420,13 +424,35 @@ private:
         how.examples = m_scan.wanted;
         how.batchSize = m_batch;
         how.draws = 1;
+        // With maps the untrained models are measured with them.
+        if (m_mapNames.empty() && m_scan.untrained > 0 && m_scan.atlas.untrainedScores.empty())
+            m_scan.atlas.untrainedScores = m_model.untrainedScores(
+                m_scan.untrained, m_subject.data,
+                drawnExamples(m_subject.data->size(), m_scan.otherExamples, 0), m_batch,
+                m_scan.metric, m_watch.stop, subProgress(kEndOfEstimates, kEndOfEstimates));
+        how.untrained = m_scan.atlas.untrainedScores;
         const auto table = m_model.ablate(
             m_subject.data, m_subject.interventions, how, m_watch.stop,
             subProgress(kEndOfEstimates, kEndOfEffects),
             [&](const AblationTable& soFar) { takeEffects(soFar), report(); }, m_subject.kept);
         takeEffects(table);
+        if (!m_text && !m_subject.run.empty()) countTrainedOn();
         m_scan.passes = 2;
         report();
+    }
+
+    /// How many of the different examples were trained on, of training sets of usual size.
+    void countTrainedOn() {
+        constexpr std::int64_t kMostCompared = 20000;
+        const auto& split = m_subject.interventions.data.split;
+        if (!split) return;
+        const auto training = split("train");
+        if (!training || training->size() > kMostCompared) return;
+        auto examples = drawnExamples(m_subject.data->size(), m_scan.wanted, 0);
+        const auto here = contentsOf(*m_subject.data, examples);
+        const auto trained = contentsOf(*training, plainOrder(training->size()));
+        m_scan.trainedOn =
+            std::count_if(here.begin(), here.end(), [&](auto one) { return trained.contains(one); });
     }
 
     void chooseMaps() {
@@ -489,10 +515,13 @@ private:
     void describe() {
         if (!m_mapNames.empty()) {
             if (m_scan.described.empty()) chooseMaps();
-            m_objects = pairObjects(m_model.options(), *m_subject.data, m_scan.wanted,
-                                    m_options.attributes);
             AtlasOptions how;
-            how.examples = m_scan.wanted;
+            // As the atlas, so that both name a map alike, unless that takes too long.
+            how.examples = m_options.examples == 0 && m_scan.wanted >= kScanExamples / 4 && !m_text
+                               ? AtlasOptions::kUsual
+                               : m_scan.wanted;
+            m_objects = pairObjects(m_model.options(), *m_subject.data, how.examples,
+                                    m_options.attributes);
             how.untrained = m_scan.untrained;
             how.hypothesis = m_options.hypothesis, how.classes = m_options.classes;
             how.otherExamples = m_scan.otherExamples;

@@ -83,16 +83,12 @@ std::string partTitle(const std::string& part) {
 namespace {
 
 std::string scanText(const ModelScan& scan) {
-    const MetricWords words(scan.metric);
-    std::string text =
-        groupedNumber(scan.wanted) + " " + scan.noun + " of " + scan.data + ", " + words.name() +
-        " " + words.number(scan.base) + words.unit() +
-        (scan.untrained > 0 ? ", beside " + std::to_string(scan.untrained) + " untrained models"
-                            : std::string()) +
-        "\n";
+    auto text = scan.heading + "\n";
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
-        text += "\n" + std::to_string(k + 1) + ". " + scan.findings[k].text + "\n";
-        if (!scan.findings[k].confirm.empty()) text += "   " + scan.findings[k].confirm + "\n";
+        const auto& finding = scan.findings[k];
+        text += "\n" + std::to_string(k + 1) + ". " + finding.text + "\n";
+        if (!finding.proof.empty()) text += "   " + finding.proof + "\n";
+        if (!finding.confirm.empty()) text += "   " + finding.confirm + "\n";
     }
     if (!scan.notFound.empty()) text += "\nNot found:\n";
     for (const auto& sentence : scan.notFound) text += "- " + sentence + "\n";
@@ -103,7 +99,7 @@ std::string scanText(const ModelScan& scan) {
 }  // namespace
 
 std::string looksText(const ModelScan& scan) {
-    return "Of " + groupedNumber(scan.looks) + " parts that were measured, " +
+    return "Of " + groupedNumber(scan.looks) + " parts that were measured, at most " +
            fixedField(scan.byChance, 1) +
            " would count as needed by chance if each were taken by itself; the words are corrected "
            "for that (Holm).";

@@ -9,6 +9,7 @@
 #include "analysis/atlas_labels.h"
 #include "analysis/scan.h"
 #include "analysis/svg_picture.h"
+#include "answers/ablation_answer.h"
 #include "types/metric.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -91,8 +92,8 @@ struct ReportTable {
 
 ReportTable partTable(const ModelScan& scan) {
     const Numbers numbers(scan.metric);
-    ReportTable table{{"Part", "Estimate", "Zero", "Mean in its place", "Another example's", "Use",
-                       "What it tells", "AUC", "Untrained"},
+    ReportTable table{{"Part", "Estimate", "Zero", "Mean in its place", "Another example's",
+                       useHeading(scan.metric, scan.least), "What it tells", "AUC", "Untrained"},
                       {},
                       scan.parts.size() - std::min(kRows, scan.parts.size())};
     for (std::size_t k = 0; k < std::min(kRows, scan.parts.size()); ++k) {
@@ -106,14 +107,16 @@ ReportTable partTable(const ModelScan& scan) {
             part.use};
         const auto* map = mapNamed(scan, part.row.part);
         row.push_back(map ? map->label : "");
-        const auto* fit = map && map->attribute >= 0
-                              ? &map->fits[static_cast<std::size_t>(map->attribute)]
-                              : nullptr;
-        row.push_back(fit ? fixedField(fit->auc, 3) : "");
-        row.push_back(fit && std::isfinite(fit->untrained)
-                          ? fixedField(fit->untrainedLow, 2) + " to " +
-                                fixedField(fit->untrainedHigh, 2)
-                          : "");
+        if (map && map->attribute >= 0) {
+            const auto named = namedAttribute(scan.atlas, *map, map->attribute);
+            row.push_back(aucText(named.auc));
+            row.push_back(std::isfinite(named.untrainedLow)
+                              ? fixedField(named.untrainedLow, 2) + " to " +
+                                    fixedField(named.untrainedHigh, 2)
+                              : "");
+        } else {
+            row.insert(row.end(), 2, "");
+        }
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -133,15 +136,16 @@ std::vector<std::string> methods(const ModelScan& scan) {
             " with the part replaced, minus that without, on the same " +
             groupedNumber(scan.measured) + " " + scan.noun +
             "; by zero, by its mean over training examples, and by that of another example. 95 % "
-            "intervals by bootstrap over examples (2,000 draws). Of a relation it is r that is "
-            "replaced, for all heads.",
+            "intervals by bootstrap over different examples (2,000 draws); where fewer than 25 "
+            "change, exact ones. Of a relation it is r that is replaced, for all heads.",
         "Use: needed, if the mildest replacement costs at least " + numbers.change(scan.least) +
             (numbers.percent ? " points" : "") +
             ", counting the attention of the layer at zero, which takes the part out, too; "
             "listened "
             "to, if only another example's values cost as much; in the way, if the mildest one "
-            "gains; not used, if none costs or gains as much; else undecided. Each by its whole "
-            "interval.",
+            "gains; not used, if none costs or gains as much; used, if all cost something; else "
+            "undecided. Each by its whole interval. Needed together: its group is needed, and "
+            "without the others of the group the model answers better with it than without it.",
         looksText(scan)};
     if (!scan.atlas.relations.empty()) {
         all.push_back(
@@ -155,8 +159,12 @@ std::vector<std::string> methods(const ModelScan& scan) {
             "Label: an attribute with p < 0.01 by " + std::to_string(scan.atlas.permutations) +
             " permutations of examples (the largest of all maps and attributes counts), "
             "an AUC at least 0.1 from 0.5, and not explained by another attribute; with "
-            "it all that do as well, or hold their own given the first. Before that, what "
-            "distance, place, one side or emptiness alone explain.");
+            "it all that do as well, or hold their own given the first. Conjunctions are asked, "
+            "too (" +
+            groupedNumber(scan.atlas.conjunctions) +
+            " of each map), and are a label where they beat each of their members. Before that, "
+            "what distance, place, one side or emptiness alone explain. Numbers are those of the "
+            "words: of \"not\" and of opposites one minus the AUC.");
         if (scan.untrained > 0)
             all.push_back("Untrained: the same maps of " + std::to_string(scan.untrained) +
                           " models with the same options and fresh weights, on " +
@@ -247,13 +255,12 @@ ReportFigure labelFigure(const ModelScan& scan) {
         for (const auto m : scan.findings[k].maps) {
             const auto& map = scan.atlas.relations[static_cast<std::size_t>(m)];
             if (map.labelled < 0) continue;
-            const auto a = static_cast<std::size_t>(map.labelled);
-            const auto& fit = map.fits[a];
+            const auto fit = namedAttribute(scan.atlas, map, map.labelled);
             svg.text(left - 10, y + 14,
                      std::to_string(k + 1) + ". " + partTitle(map.name) + ": " +
-                         namedAttributes(scan.atlas, map).front().words,
+                         fit.words,
                      "t", "end");
-            if (std::isfinite(fit.untrained))
+            if (std::isfinite(fit.untrainedLow))
                 svg.bar(at(fit.untrainedLow), at(fit.untrainedHigh), y + 6, 8, "u");
             if (std::isfinite(fit.low)) svg.line(at(fit.low), y + 10, at(fit.high), y + 10, "l");
             svg.dot(at(fit.auc), y + 10);
@@ -460,11 +467,9 @@ const char* const kPage =
     "figcaption,.small{color:#a0a0a0}th,td{border-color:#3a3a3c}pre{background:#2c2c2e}}";
 
 std::string introduction(const ModelScan& scan) {
-    const Numbers numbers(scan.metric);
     std::int64_t exact = 0;
     for (const auto& part : scan.parts) exact += !part.row.ways.empty();
-    return "Data: " + scan.data + ", " + groupedNumber(scan.wanted) + " " + scan.noun + ". " +
-           "The whole model: " + metricLabel(scan.metric) + " " + numbers.value(scan.base) + ". " +
+    return scan.heading + ". " +
            groupedNumber(std::ssize(scan.parts)) + " parts estimated, " + groupedNumber(exact) +
            " measured exactly, " + groupedNumber(std::ssize(scan.described)) +
            " maps compared with " + groupedNumber(std::ssize(scan.atlas.attributes)) +
@@ -519,10 +524,13 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
     if (scan.findings.empty()) page += "<p>There are none.</p>\n";
     page += "<ol>\n";
     for (const auto& finding : scan.findings) {
-        page += "<li>" + emphasised(finding.text);
+        page += "<li><details><summary>" + emphasised(finding.text) + "</summary>";
+        if (!finding.proof.empty())
+            page += "<div class=\"small\">" + emphasised(finding.proof) + "</div>";
         for (const auto& [check, gives] : checksOf(scan, finding, command))
-            page += "<br><code>" + escapedXml(check) + "</code> " + escapedXml(gives);
-        page += "</li>\n";
+            page += "<div class=\"small\"><code>" + escapedXml(check) + "</code> " +
+                    escapedXml(gives) + "</div>";
+        page += "</details></li>\n";
     }
     page += "</ol>\n";
     if (!scan.atlas.relations.empty())
@@ -559,6 +567,7 @@ std::string markdownOf(const ModelScan& scan, const std::string& subject,
     if (scan.findings.empty()) page += "There are none.\n";
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
         page += std::to_string(k + 1) + ". " + scan.findings[k].text + "\n";
+        if (!scan.findings[k].proof.empty()) page += "   - " + scan.findings[k].proof + "\n";
         for (const auto& [check, gives] : checksOf(scan, scan.findings[k], command))
             page += "   - `" + check + "` " + gives + "\n";
     }

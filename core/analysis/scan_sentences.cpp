@@ -19,7 +19,8 @@ using Relation = RelationAtlas::Relation;
 
 constexpr std::size_t kMostFindings = 12, kMostUnused = 6, kProvisional = 5, kSingleLayers = 4,
                       kMostTried = 8;
-constexpr double kBetterThanUntrained = 0.05, kUnexplained = 0.0;
+constexpr double kUnexplained = 0.0;
+constexpr std::ptrdiff_t kMostWords = 25;
 
 std::string upper(std::string text) {
     if (!text.empty())
@@ -35,15 +36,35 @@ std::string enumerated(const std::vector<std::string>& words) {
     return text;
 }
 
-/// Whether a model answers differently without such a part.
-bool matters(PartUse use) {
-    return use == PartUse::Needed || use == PartUse::ListenedTo || use == PartUse::InTheWay;
+/// Words of a sentence, signs of per cent apart.
+std::ptrdiff_t wordsIn(const std::string& text) {
+    std::ptrdiff_t words = 1;
+    for (std::size_t k = 0; k + 1 < text.size(); ++k) words += text[k] == ' ' && text[k + 1] != '%';
+    return words;
 }
 
-double untrainedMean(const ModelScan& scan) {
-    double sum = 0.0;
-    for (const double score : scan.atlas.untrainedScores) sum += score;
-    return sum / static_cast<double>(scan.atlas.untrainedScores.size());  // without any: NaN
+std::string sentence(std::string text) {
+    return upper(std::move(text)) + ".";
+}
+
+std::string scanHeading(const ModelScan& scan) {
+    const MetricWords words(scan.metric);
+    const auto examples = scan.measured;
+    std::string text = groupedNumber(examples) + " " + scan.noun;
+    const bool copies = scan.different > 0 && scan.different < scan.measured;
+    if (copies || scan.trainedOn > 0) {
+        text += " (" + (copies ? groupedNumber(scan.different) + " different" : std::string());
+        if (scan.trainedOn > 0)
+            text += std::string(copies ? ", " : "") + groupedNumber(scan.trainedOn) +
+                    " of them trained on";
+        text += ")";
+    }
+    text += " of " + scan.data + ", " + words.name() + " " + words.number(scan.base) + words.unit();
+    const auto& fresh = scan.atlas.untrainedScores;
+    if (fresh.empty()) return text;
+    const auto [low, high] = std::minmax_element(fresh.begin(), fresh.end());
+    return text + ", beside " + std::to_string(fresh.size()) + " untrained models (" +
+           words.number(*low) + " to " + words.number(*high) + words.unit() + ")";
 }
 
 class Conclusions {
@@ -52,13 +73,14 @@ public:
         : m_scan(scan),
           m_words(scan.metric),
           m_table(measuredTable(scan)),
-          m_claims(useClaims(m_table, untrainedMean(scan), scan.text)) {}
+          m_claims(useClaims(m_table)) {}
 
     void draw() {
         m_scan.findings.clear(), m_scan.notFound.clear();
         m_scan.least = m_claims.least;
+        m_scan.heading = m_scan.measured > 0 ? scanHeading(m_scan) : std::string();
         m_scan.looks = m_claims.looks, m_scan.byChance = m_claims.byChance;
-        for (auto& part : m_scan.parts) part.use = partUseName(claimOf(part.row.part).use);
+        for (auto& part : m_scan.parts) part.use = useWord(claimOf(part.row.part));
         const bool estimates = m_scan.passes < 2 && m_scan.measured == 0;
         const auto examples = estimates ? m_scan.estimated : m_scan.measured;
         if (!enoughToSay(examples, m_scan.text)) {
@@ -68,7 +90,11 @@ public:
             return;
         }
         if (estimates) return estimatesAlone();
-        if (m_scan.passes == 3 && !beatsUntrained()) return noBetter();
+        if (!m_claims.better) {
+            m_scan.notFound.push_back(
+                noBetterText(m_scan.metric, m_scan.base, m_scan.atlas.untrainedScores));
+            return;
+        }
         namedMaps();
         unnamedParts();
         rank();
@@ -87,9 +113,14 @@ private:
         const auto* claim = m_claims.of(m_table, part);
         return claim ? *claim : none;
     }
-    /// All relations of the layer of a map.
+    /// What a map is needed together with: all relations of its layer, or of a head its attention.
     const UseClaim& togetherOf(const Relation& map) const {
-        return claimOf(map.head ? std::string() : map.layer + " relations");
+        const auto& claim = claimOf(map.name);
+        return claimOf(claim.together ? claim.group : std::string());
+    }
+    std::string meaning(const UseClaim& claim, const std::string& it = "it",
+                        bool oneEnd = false) const {
+        return useMeaning(claim, m_words, it, oneEnd);
     }
     std::string clause(const UseClaim& claim, const std::string& it = "it") const {
         return useClause(claim, m_words, m_scan.noun, it);
@@ -125,12 +156,34 @@ private:
         return text;
     }
 
+    /// What a map tells, and what the model does without `it`, in as few words as a first line may
+    /// have: fewer names first, then one end alone. A reading has a number of its own.
+    std::string firstLine(const std::string& part, const Relation& map, const UseClaim& claim,
+                          const std::string& before = {}, const std::string& it = "it",
+                          bool many = false) const {
+        std::string text;
+        for (const bool oneEnd : {!map.reading.empty(), true})
+            for (std::size_t most = kMostNamed; most > 0; --most) {
+                text = sentence(part + " " + meaningOf(m_scan.atlas, map, many, most) + "; " +
+                                before + meaning(claim, it, oneEnd));
+                if (wordsIn(text) <= kMostWords) return text;
+            }
+        return text;
+    }
+    /// What stands behind it: the numbers of the map, and those of the claim.
+    std::string proof(const Relation& map, const std::string& clauses) const {
+        const auto numbers = proofOf(m_scan.atlas, map);
+        auto text = (numbers.empty() ? std::string() : numbers + ". ") + sentence(clauses);
+        if (!map.development.empty()) text += " It " + map.development + ".";
+        return text + unknownOrigin(map);
+    }
+
     /// Adds what makes its first map tell pairs apart.
     void explain(ModelScan::Finding& finding) const {
         const auto* one = explanationOf(m_scan, finding);
         if (!one) return;
         const auto& map = m_scan.atlas.relations[static_cast<std::size_t>(finding.maps.front())];
-        finding.text +=
+        finding.proof +=
             (finding.maps.size() > 1 ? " Relation " + std::to_string(map.index + 1) + ": " : " ") +
             one->text;
         finding.confirm += (finding.confirm.empty() ? "" : "; ") + std::string("contrast ") +
@@ -155,46 +208,10 @@ private:
         }
     }
 
-    // Findings that untrained models have, too
-
-    bool beatsUntrained() const {
-        for (const double score : m_scan.atlas.untrainedScores) {
-            if (!std::isfinite(score) || !std::isfinite(m_scan.base)) continue;
-            const bool better = m_words.lowerIsBetter()
-                                    ? m_scan.base <= (1.0 - kBetterThanUntrained) * score
-                                    : m_scan.base >= score + kBetterThanUntrained * (1.0 - score);
-            if (!better) return false;
-        }
-        return true;
-    }
-    void noBetter() {
-        const auto& scores = m_scan.atlas.untrainedScores;
-        const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
-        m_scan.notFound.push_back(
-            "The model answers no better than untrained ones: " + m_words.name() + " " +
-            m_words.number(m_scan.base) + m_words.unit() + ", and " +
-            std::to_string(scores.size()) + " models with fresh weights reach " +
-            m_words.number(*low) + " to " + m_words.number(*high) + m_words.unit() +
-            ". Nothing can be said of what its parts do.");
-    }
-
     // Maps with a name
 
     const Fit& fitOf(const Relation& map) const {
         return map.fits[static_cast<std::size_t>(map.labelled)];
-    }
-    /// "AUC 0.996 [0.994, 0.998] within places; untrained 0.73 to 0.92".
-    std::string numbersOf(const Relation& map) const {
-        const auto& fit = fitOf(map);
-        std::string text = "AUC " + fixedField(fit.auc, 3);
-        if (std::isfinite(fit.low))
-            text += " [" + fixedField(fit.low, 3) + ", " + fixedField(fit.high, 3) + "]";
-        text += " within places";
-        if (std::isfinite(fit.untrained))
-            text += "; untrained " + fixedField(fit.untrainedLow, 2) + " to " +
-                    fixedField(fit.untrainedHigh, 2);
-        if (std::isfinite(fit.initial)) text += "; at step 0 " + fixedField(fit.initial, 2);
-        return text;
     }
     double selectivityOf(const Relation& map) const {
         if (map.labelled < 0 || map.origin == "inborn") return kUnexplained;
@@ -206,28 +223,13 @@ private:
         const double there = std::clamp(side(before), 0.5, 0.999);
         return std::clamp((side(fit.auc) - there) / (1.0 - there), 0.0, 1.0);
     }
-    /// "answers *same object*"; of a head "attends where *same object* holds"; or the plain
-    /// reading.
-    std::string told(const Relation& map, bool many = false) const {
-        if (!map.reading.empty()) return map.reading;
-        std::string text = map.head ? "attends where " : many ? "answer " : "answers ";
-        const auto named = namedAttributes(m_scan.atlas, map);
-        for (std::size_t k = 0; k < named.size(); ++k) {
-            text += (k == 0 ? "" : " or ") + std::string("*") +
-                    (map.head ? named[k].name + (named[k].holds ? "* holds" : "* does not hold")
-                              : named[k].words + "*");
-            if (named.size() > 1) text += " (" + named[k].auc + ")";
-        }
-        if (map.also.size() >= kMostNamed)
-            text += ", and " + std::to_string(map.also.size() - kMostNamed + 1) + " more";
-        return text + map.condition;
-    }
-    std::string toldWithNumbers(const Relation& map) const {
-        return told(map) + (map.reading.empty() ? " (" + numbersOf(map) + ")" : "");
-    }
     /// Whether a map has a name by what it tells, and untrained weights do not tell it.
-    static bool isNamed(const Relation& map) {
-        return !map.reading.empty() || (map.labelled >= 0 && map.origin != "inborn");
+    bool isNamed(const Relation& map) const {
+        if (!map.reading.empty()) return true;
+        if (map.labelled < 0 || map.origin != "inborn") return map.labelled >= 0;
+        const auto named = namedAttributes(m_scan.atlas, map);
+        return std::any_of(named.begin(), named.end(),
+                           [](const auto& one) { return one.origin == "learned"; });
     }
 
     ModelScan::Finding findingOf(const Relation& map) const {
@@ -244,23 +246,19 @@ private:
         return finding;
     }
 
-    static std::string developed(const Relation& map) {
-        return map.development.empty() ? std::string() : "; it " + map.development;
-    }
-
     void namedMaps() {
         std::map<std::string, std::vector<const Relation*>> alike;  // used together, one name
         for (const auto& map : m_scan.atlas.relations) {
             if (!isNamed(map) || isRelationToo(map)) continue;
             const auto& claim = claimOf(map.name);
-            if (matters(claim.use)) {
+            if (claim.together) {
+                alike[map.layer + meaningOf(m_scan.atlas, map)].push_back(&map);
+            } else if (mattersBy(claim.use)) {
                 auto finding = findingOf(map);
                 measured(finding, claim);
-                finding.text = upper(partTitle(map.name)) + " " + toldWithNumbers(map) + "; " +
-                               clause(claim) + developed(map) + "." + unknownOrigin(map);
+                finding.text = firstLine(partTitle(map.name), map, claim);
+                finding.proof = proof(map, clause(claim));
                 m_scan.findings.push_back(std::move(finding));
-            } else if (togetherOf(map).use == PartUse::Needed) {
-                alike[map.layer + told(map)].push_back(&map);
             }
         }
         for (auto& [key, maps] : alike) neededTogether(maps);
@@ -285,7 +283,14 @@ private:
     std::string unknownOrigin(const Relation& map) const {
         if (!map.reading.empty()) return "";
         if (m_scan.passes < 3) return " Other weights are not compared yet.";
-        return map.origin.empty() ? " Whether untrained models do so, too, was not measured." : "";
+        if (!map.origin.empty()) return "";
+        if (m_scan.atlas.untrainedModels < static_cast<std::int64_t>(kFewestToLearn))
+            return " Whether it was learned takes " + std::to_string(kFewestToLearn) +
+                   " untrained models; " + std::to_string(m_scan.atlas.untrainedModels) +
+                   " were measured.";
+        return " That it was learned is not shown: some map of the layer of an untrained model has "
+               "an attribute with " +
+               aucText(0.5 + map.untrainedFarthest) + ".";
     }
 
     void neededTogether(std::vector<const Relation*> maps) {
@@ -295,40 +300,39 @@ private:
         const auto& best = *maps.front();
         const auto& together = togetherOf(best);
         auto finding = findingOf(best);
-        finding.part = best.layer + " relations";
+        finding.part = claimOf(best.name).group;
         measured(finding, together);
         std::vector<std::int64_t> indices;
-        const Replacement* most = nullptr;
-        bool open = false;  // whether one of them alone is needed
+        std::string alone;
         for (const auto* map : maps) {
             indices.push_back(map->index + 1);
-            open = open || claimOf(map->name).use != PartUse::NotUsed;
             if (map != &best) finding.maps.push_back(map - m_scan.atlas.relations.data());
-            if (const auto& claim = claimOf(map->name);
-                !claim.replacements.empty() &&
-                (!most ||
-                 m_words.cost(claim.harshest().change.change) > m_words.cost(most->change.change)))
-                most = &claim.harshest();
+            const auto& row = rowOf(map->name);
+            alone += " " + sentence(partTitle(map->name) + ": " + clause(claimOf(map->name)) +
+                                    "; with the others of its group out, it adds " +
+                                    m_words.number(m_words.gained(*row.adds).change) +
+                                    m_words.points() + " " +
+                                    m_words.interval(m_words.gained(*row.adds).low,
+                                                     m_words.gained(*row.adds).high));
         }
         std::sort(indices.begin(), indices.end());
         std::vector<std::string> numbers;
         for (const auto index : indices) numbers.push_back(std::to_string(index));
         const bool many = maps.size() > 1;
-        finding.text = upper(partTitle(best.layer)) + (many ? ", relations " : ", relation ") +
-                       enumerated(numbers) + " " + told(best, many);
-        if (best.reading.empty())
-            finding.text +=
-                " (" +
-                (many ? "best relation " + std::to_string(best.index + 1) + ": " : std::string()) +
-                numbersOf(best) + ")";
-        finding.text += developed(best) + (many ? "; they are" : "; it is") +
-                        (open ? " needed together with the others of the layer: "
-                              : " needed only together with the others of the layer: ");
-        if (most)
-            finding.text += std::string("taking ") + (many ? "one of them" : "it") +
-                            " out alone costs " + m_words.amount(most->change) + " at most, but ";
-        finding.text += clause(together, "all relations of the layer") + "." + unknownOrigin(best);
+        const auto title = many ? upper(partTitle(best.layer)) +
+                                      (best.head ? ", heads " : ", relations ") +
+                                      enumerated(numbers)
+                                : partTitle(best.name);
+        finding.text =
+            firstLine(title, best, together, "needed with others, or ", {}, many);
+        finding.proof = proof(best, clause(together, best.head ? "the attention of the layer"
+                                                               : "all relations of the layer")) +
+                        alone;
         m_scan.findings.push_back(std::move(finding));
+    }
+    const AblationRow& rowOf(const std::string& part) const {
+        return *std::find_if(m_table.rows.begin(), m_table.rows.end(),
+                             [&](const auto& row) { return row.part == part; });
     }
 
     // Parts that matter and have no name
@@ -345,7 +349,7 @@ private:
                 m_scan.passes < 3 && (part.row.group == "relations" || part.row.group == "heads");
             if ((!relations && !symbols && !map && !early) || isFound(name)) continue;
             const auto& claim = claimOf(name);
-            if (!matters(claim.use) || (map && isRelationToo(*map))) continue;
+            if (!mattersBy(claim.use) || (map && isRelationToo(*map))) continue;
             if (relations && memberFound(name)) continue;
             const auto why = whyUnnamed(name, map);
             if (why.empty()) {
@@ -356,8 +360,9 @@ private:
             if (map) finding = findingOf(*map);
             finding.part = name, finding.selectivity = kUnexplained;
             measured(finding, claim);
-            finding.text = upper(partTitle(name)) + ": " +
-                           clause(claim, relations || symbols ? "them" : "it") + "; " + why + ".";
+            const std::string it = relations || symbols ? "them" : "it";
+            finding.text = sentence(partTitle(name) + ": " + meaning(claim, it));
+            finding.proof = sentence(why) + " " + sentence(clause(claim, it));
             m_scan.findings.push_back(std::move(finding));
         }
         // A layer of which a relation is among them is none besides.
@@ -397,15 +402,16 @@ private:
         if (tried.size() > kMostTried)
             names += " and " + std::to_string(tried.size() - kMostTried) + " more";
         const bool many = first.row.part.ends_with(" relations");
-        const auto effect = clause(claim, many ? "them" : "it");
+        const std::string it = many ? "them" : "it";
+        const auto effect = partTitle(first.row.part) + ": " + meaning(claim, it);
         if (parts.size() == 1)
-            finding.text = upper(partTitle(first.row.part)) + ": " + effect +
-                           "; none of these explains what " + (many ? "they tell" : "it tells") +
-                           ": " + names + ".";
+            finding.text = sentence(effect + "; no attribute explains " + it);
         else
             finding.text = std::to_string(parts.size()) + (m_scan.findings.empty() ? "" : " more") +
-                           " parts matter and none of these explains what they tell: " + names +
-                           ". The strongest is " + partTitle(first.row.part) + ": " + effect + ".";
+                           " parts matter that no attribute explains. " + sentence(effect);
+        finding.proof = "None of these explains what " +
+                        std::string(parts.size() == 1 && !many ? "it tells" : "they tell") + ": " +
+                        names + ". " + sentence(clause(claim, it));
         m_scan.findings.push_back(std::move(finding));
     }
 
@@ -449,9 +455,8 @@ private:
                     inborn = &one;
         if (!inborn) return {};
         return (map ? "it " : "relation " + std::to_string(inborn->index + 1) + " ") +
-               toldWithNumbers(*inborn) +
-               ", but not clearly better than weights that are not "
-               "trained";
+               meaningOf(m_scan.atlas, *inborn) + " (" + proofOf(m_scan.atlas, *inborn) +
+               "), but not clearly better than weights that are not trained";
     }
 
     void rank() {
@@ -488,7 +493,8 @@ private:
                                    [&](const Layer& layer) { return layer.name == name; });
             if (at == layers.end()) at = layers.insert(at, {name, 0, false, {}});
             ++at->relations, at->one = part.row.part;
-            at->used = at->used || matters(claimOf(part.row.part).use);
+            const auto& one = claimOf(part.row.part);
+            at->used = at->used || mattersBy(one.use) || one.together;
         }
         std::sort(layers.begin(), layers.end(), [](const auto& a, const auto& b) {
             return a.name.size() != b.name.size() ? a.name.size() < b.name.size()
@@ -500,20 +506,20 @@ private:
             const bool alone = layer.relations == 1;
             const auto& claim = claimOf(alone ? layer.one : layer.name + " relations");
             const auto title = partTitle(layer.name);
-            if (layer.used || matters(claim.use)) continue;
+            if (layer.used || mattersBy(claim.use)) continue;
             if (claim.use == PartUse::NotUsed) {
                 names.push_back(title);
                 if (!most || m_words.cost(claim.harshest().change.change) >
                                  m_words.cost(most->change.change))
                     most = &claim.harshest();
                 sentences.push_back(
-                    (alone ? "The relation of " + title + " is not used: "
+                    (alone ? upper(partTitle(layer.one)) + " is not used: "
                            : "No relation of " + title + " is used: ") +
                     clause(claim, alone ? "it" : "all " + std::to_string(layer.relations)) + ".");
             } else if (claim.use == PartUse::Undecided) {
                 m_scan.notFound.push_back(
                     upper(
-                        clause(claim, (alone ? "the relation of " : "all relations of ") + title)) +
+                        clause(claim, alone ? partTitle(layer.one) : "all relations of " + title)) +
                     ".");
             }
         }
@@ -526,19 +532,20 @@ private:
     void learnedAndUnused() {
         std::vector<const Relation*> unused;
         for (const auto& map : m_scan.atlas.relations) {
-            const auto use = claimOf(map.name).use;
+            const auto& claim = claimOf(map.name);
             if (map.reading.empty() && map.labelled >= 0 && map.origin == "learned" &&
-                !isRelationToo(map) && (use == PartUse::NotUsed || use == PartUse::Undecided) &&
-                !matters(togetherOf(map).use))
+                !isRelationToo(map) && !claim.together &&
+                (claim.use == PartUse::NotUsed || claim.use == PartUse::Undecided))
                 unused.push_back(&map);
         }
         std::stable_sort(unused.begin(), unused.end(), [&](const auto* a, const auto* b) {
             return selectivityOf(*a) > selectivityOf(*b);
         });
         for (std::size_t k = 0; k < std::min(unused.size(), kMostUnused); ++k)
-            m_scan.notFound.push_back(upper(partTitle(unused[k]->name)) + " " +
-                                      toldWithNumbers(*unused[k]) + ", but " +
-                                      clause(claimOf(unused[k]->name)) + ".");
+            m_scan.notFound.push_back(
+                sentence(partTitle(unused[k]->name) + " " + meaningOf(m_scan.atlas, *unused[k]) +
+                         " (" + proofOf(m_scan.atlas, *unused[k]) + "), but " +
+                         clause(claimOf(unused[k]->name))));
         if (unused.size() > kMostUnused)
             m_scan.notFound.push_back(std::to_string(unused.size() - kMostUnused) +
                                       " more maps answer an attribute, and are not shown to be "
@@ -602,6 +609,9 @@ AblationTable measuredTable(const ModelScan& scan) {
     AblationTable table;
     table.metric = scan.metric, table.base = scan.base, table.shift = scan.shift;
     table.examples = table.wanted = scan.measured;
+    table.text = scan.text, table.available = scan.available, table.different = scan.different;
+    table.meanOf = scan.meanOf, table.oneAnswer = scan.oneAnswer;
+    table.untrained = scan.atlas.untrainedScores;
     for (const auto& one : scan.parts)
         if (!one.row.ways.empty()) table.rows.push_back(one.row);
     return table;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "answers/ablation_answer.h"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "answers/column_table.h"
 #include "interventions/edit_json.h"
 #include "types/metric.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -16,11 +19,13 @@ struct AblationLine {
     std::string edit, use, metric;
     AblationRow::Way way;
     std::int64_t examples = 0;
+    PairedChange adds{"", columns::kNone, columns::kNone, columns::kNone, columns::kNone,
+                      columns::kNone};
 };
 
-const ColumnTable<AblationLine>& lineColumns(bool percent) {
+ColumnTable<AblationLine> lineColumns(bool percent, const std::string& use = {}) {
     using Row = AblationLine;
-    const auto build = [](bool fraction) {
+    const auto build = [&](bool fraction) {
         const NumberFormat value{fraction ? 1 : 4, fraction},
             change{fraction ? 1 : 4, fraction, true, true};
         const auto number = [](const char* key, columns::Shown shown, auto ref) {
@@ -49,11 +54,17 @@ const ColumnTable<AblationLine>& lineColumns(bool percent) {
             number("part_norm", {"Norm"}, [](Row& r) -> double& { return r.row.partNorm; }),
             number("stream_norm", {}, [](Row& r) -> double& { return r.row.streamNorm; }),
             columns::integer(&Row::examples, "examples"),
-            columns::text(&Row::use, "use", {"Use"}),
+            columns::text(&Row::use, "use",
+                          {use, {}, "Whether the model needs it, beside the loss that matters"}),
+            number("adds",
+                   {{}, change, "What it adds to the others of its group", "adds_low", "adds_high"},
+                   [](Row& r) -> double& { return r.adds.change; }),
+            number("adds_low", {}, [](Row& r) -> double& { return r.adds.low; }),
+            number("adds_high", {}, [](Row& r) -> double& { return r.adds.high; }),
+            number("group_out", {}, [](Row& r) -> double& { return r.adds.base; }),
             columns::text(&Row::edit, "edit")};
     };
-    static const ColumnTable<Row> fractions = build(true), others = build(false);
-    return percent ? fractions : others;
+    return build(percent);
 }
 
 struct CumulativeLine {
@@ -92,7 +103,23 @@ const ColumnTable<AblationTable>& ablationFacts() {
         columns::integer(&Row::wanted, "wanted"),
         columns::number(&Row::base, "base", {"With every part", {4}}),
         columns::flag(&Row::text, "text"),
+        columns::integer(&Row::available, "available"),
+        columns::integer(&Row::different, "different"),
+        columns::integer(&Row::meanOf, "mean_of"),
+        columns::flag(&Row::oneAnswer, "one_answer"),
         columns::integer(&Row::shift, "shift")};
+    return all;
+}
+
+ColumnTable<double> untrainedColumns() {
+    return {columns::found<double>(ColumnKind::Number, "untrained",
+                                   [](double& value) -> double& { return value; })};
+}
+
+const ColumnTable<ClaimedUses>& claimColumns() {
+    using Row = ClaimedUses;
+    static const ColumnTable<Row> all = {columns::number(&Row::least, "least_cost"),
+                                         columns::text(&Row::remark, "remark")};
     return all;
 }
 
@@ -121,11 +148,19 @@ Edit editOfText(const std::string& text) {
     return editsFromJson(file.dump(), "an answer").edits.at(0);
 }
 
-Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses) {
+std::string useHeading(const std::string& metric, double least) {
+    if (!(least > 0.0)) return "Use";
+    const bool percent = metricInfo(metric).isFraction();
+    return "Use (" + fixedField(percent ? 100.0 * least : least, percent ? 1 : 3) +
+           (percent ? " points)" : ")");
+}
+
+Answer answerOf(const AblationTable& table, const ClaimedUses& uses) {
     std::vector<AblationLine> lines;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
         AblationLine line{table.rows[r], editText(table.rows[r].edit),
-                          r < uses.size() ? uses[r] : std::string(), table.metric};
+                          r < uses.words.size() ? uses.words[r] : std::string(), table.metric};
+        if (table.rows[r].adds) line.adds = *table.rows[r].adds;
         line.examples = table.examples;
         line.row.ways.clear();
         for (const auto& way : table.rows[r].ways) {
@@ -138,8 +173,13 @@ Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses
         removed.push_back(
             {static_cast<std::int64_t>(removed.size()) + 1, part, table.cumulativeWay, edited});
     const bool percent = metricInfo(table.metric).isFraction();
-    Answer answer{
-        {factsOf(ablationFacts(), table), tableOf("rows", "", lineColumns(percent), lines)}};
+    Answer answer{{factsOf(ablationFacts(), table),
+                   tableOf("rows", "",
+                           lineColumns(percent, useHeading(table.metric, uses.least)), lines)}};
+    for (auto& column : factsOf(claimColumns(), uses).columns)
+        answer.tables.front().columns.push_back(std::move(column));
+    if (!table.untrained.empty())
+        answer.tables.push_back(tableOf("untrained", "", untrainedColumns(), table.untrained));
     if (!removed.empty())
         answer.tables.push_back(tableOf("cumulative", "", cumulativeColumns(), removed));
     auto pairs = table.pairs;
@@ -156,6 +196,11 @@ AblationTable ablationTableOf(const Answer& answer) {
     for (auto& line : rowsOf(lineColumns(true), answer.table("rows"))) {
         if (table.rows.empty() || table.rows.back().part != line.row.part) {
             line.row.edit = editOfText(line.edit);
+            if (std::isfinite(line.adds.change)) {
+                line.adds.metric = table.metric;
+                line.adds.edited = line.adds.base + line.adds.change;
+                line.row.adds = line.adds;
+            }
             table.rows.push_back(line.row);
         }
         line.way.change.metric = table.metric;
@@ -166,6 +211,8 @@ AblationTable ablationTableOf(const Answer& answer) {
             table.cumulative.emplace_back(line.part, line.edited);
             table.cumulativeWay = line.how;
         }
+    if (const auto* untrained = answer.find("untrained"))
+        table.untrained = rowsOf(untrainedColumns(), *untrained);
     if (const auto* pairs = answer.find("pairs")) table.pairs = rowsOf(pairColumns(true), *pairs);
     return table;
 }

@@ -11,9 +11,16 @@
 
 namespace relascope::core {
 
-/// The table as an answer. `uses`: for each row a word for whether the model needs the part; or
-/// empty.
-Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses);
+/// The claims about the parts of a table (analysis/claims.h), as words.
+struct ClaimedUses {
+    std::vector<std::string> words;  ///< of each row, "needed"; may be empty
+    double least = 0.0;              ///< the loss that matters; 0: not known
+    std::string remark;              ///< why nothing is said; empty otherwise
+};
+/// The table as an answer.
+Answer answerOf(const AblationTable& table, const ClaimedUses& uses);
+/// The heading of a column of such words, with the loss that matters: "Use (2.3 points)".
+std::string useHeading(const std::string& metric, double least);
 
 /// Read an ablation table back. Throw Error for another answer.
 AblationTable ablationTableOf(const Answer& answer);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "analysis/pair_names.h"
 #include "answers/column_table.h"
 #include "types/metric.h"
 
@@ -118,7 +119,10 @@ ColumnTable<MapLine> mapColumns(const std::string& metric) {
             "group", [](R& r) -> std::int64_t& { return r.relation.group; }, "relations"),
         mapText("reading", [](R& r) -> std::string& { return r.relation.reading; }),
         mapText("condition", [](R& r) -> std::string& { return r.relation.condition; }),
+        mapText("condition_proof", [](R& r) -> std::string& { return r.relation.conditionProof; }),
         mapText("origin", [](R& r) -> std::string& { return r.relation.origin; }),
+        mapNumber("untrained_farthest",
+                  [](R& r) -> double& { return r.relation.untrainedFarthest; }),
         mapText("use", [](R& r) -> std::string& { return r.relation.use; }),
         mapCount("appeared_after", [](R& r) -> std::int64_t& { return r.relation.appearedAfter; }),
         mapCount("appeared_by", [](R& r) -> std::int64_t& { return r.relation.appearedBy; }),
@@ -256,6 +260,18 @@ const ColumnTable<Atlas::Attribute>& attributeColumns() {
         columns::flag(&Atlas::Attribute::hypothesis, "hypothesis")};
     return all;
 }
+/// A member of a conjunction.
+struct MemberLine {
+    std::int64_t attribute = 0, member = 0;
+    bool holds = true;
+};
+const ColumnTable<MemberLine>& memberColumns() {
+    static const ColumnTable<MemberLine> all = {
+        columns::integer(&MemberLine::attribute, "attribute", {{}, {}, {}, {}, {}, "attributes"}),
+        columns::integer(&MemberLine::member, "member", {{}, {}, {}, {}, {}, "attributes"}),
+        columns::flag(&MemberLine::holds, "holds")};
+    return all;
+}
 const ColumnTable<Atlas::Step>& stepColumns() {
     static const ColumnTable<Atlas::Step> all = {
         columns::integer(&Atlas::Step::step, "step"),
@@ -281,6 +297,10 @@ const ColumnTable<Atlas>& atlasFacts() {
         columns::integer(&R::permutations, "permutations"),
         columns::integer(&R::untrainedModels, "untrained_models", {"Untrained models"}),
         columns::flag(&R::initial, "initial"),
+        columns::flag(&R::fresh, "fresh"),
+        columns::integer(&R::conjunctions, "conjunctions", {"Conjunctions asked"}),
+        columns::integer(&R::different, "different"),
+        columns::text(&R::guard, "guard"),
         columns::text(&R::metric, "metric", {"Metric"}),
         columns::number(&R::base, "base", {"Its value", {4}}),
         columns::integer(&R::usedExamples, "use_examples"),
@@ -301,7 +321,19 @@ const std::pair<const char*, std::vector<Atlas::Pair> Relation::*> kPairLists[] 
     {"near_zero", &Relation::nearZero},
     {"evidence", &Relation::evidence}};
 const std::pair<const char*, std::vector<std::int64_t> Relation::*> kAttributeLists[] = {
-    {"also", &Relation::also}, {"as_good", &Relation::asGood}};
+    {"also", &Relation::also},
+    {"as_good", &Relation::asGood},
+    {"beat_members", &Relation::beatMembers}};
+
+void turn(MapLine& line) {
+    auto& fit = line.fit;
+    for (double* value : {&fit.auc, &fit.low, &fit.high, &fit.untrained, &fit.untrainedLow,
+                          &fit.untrainedHigh, &fit.initial})
+        *value = 1.0 - *value;
+    std::swap(fit.low, fit.high), std::swap(fit.untrainedLow, fit.untrainedHigh);
+    const auto opposite = oppositeName(line.attribute);
+    line.attribute = opposite.empty() ? "not " + line.attribute : opposite;
+}
 
 std::vector<MapLine> mapLines(const Atlas& atlas) {
     std::vector<MapLine> lines;
@@ -314,6 +346,8 @@ std::vector<MapLine> mapLines(const Atlas& atlas) {
             const auto a = static_cast<std::size_t>(relation.attribute);
             line.attribute = atlas.attributes.at(a).name;
             line.fit = relation.fits.at(a);
+            // Numbers of the words of the label: of an AUC below 0.5 the opposite.
+            if (relation.labelled >= 0 && line.fit.auc < 0.5) turn(line);
         }
         for (const auto& use : relation.uses) {
             if (!(std::abs(use.change) <= std::abs(line.alone))) line.alone = use.change;
@@ -358,12 +392,17 @@ void addParts(Answer& answer, const Atlas& atlas) {
                 pairs.push_back({row, std::move(line)});
             }
     }
+    std::vector<MemberLine> members;
+    for (std::size_t a = 0; a < atlas.attributes.size(); ++a)
+        for (const auto& [member, holds] : atlas.attributes[a].members)
+            members.push_back({static_cast<std::int64_t>(a), member, holds});
     std::vector<double> stepFits;
     for (const auto& step : atlas.steps)
         stepFits.insert(stepFits.end(), step.fits.begin(), step.fits.end());
     for (auto& table :
          {tableOf("fits", "Attributes", fitColumns(), fits),
           tableOf("attributes", "", attributeColumns(), atlas.attributes),
+          tableOf("members", "", memberColumns(), members),
           tableOf("uses", "", useColumns(), uses), tableOf("lists", "", listColumns(), lists),
           tableOf("pairs", "", atlasPairColumns(), pairs),
           valuesTable("correlation_place_removed", atlas.correlation),
@@ -424,6 +463,12 @@ void takeParts(Atlas& atlas, const Answer& answer) {
         return atlas.relations.at(static_cast<std::size_t>(std::max<std::int64_t>(0, row)));
     };
     atlas.attributes = rowsOf(attributeColumns(), answer.table("attributes"));
+    for (const auto& line : rowsOf(memberColumns(), answer.table("members"))) {
+        requireBelow("a member of an attribute", line.member, std::ssize(atlas.attributes));
+        requireBelow("an attribute with members", line.attribute, std::ssize(atlas.attributes));
+        atlas.attributes[static_cast<std::size_t>(line.attribute)].members.emplace_back(
+            line.member, line.holds);
+    }
     for (auto& relation : atlas.relations) relation.fits.resize(atlas.attributes.size());
     for (const auto& line : rowsOf(fitColumns(), answer.table("fits")))
         of(line.relation).fits.at(static_cast<std::size_t>(line.value.attribute)) = line.value.fit;

@@ -35,6 +35,7 @@ const ColumnTable<EditEffect>& effectFacts() {
     using E = EditEffect;
     static const ColumnTable<E> all = {
         columns::integer(&E::examples, "examples", {"Examples"}),
+        columns::integer(&E::different, "different", {"Different"}),
         columns::integer(&E::answers, "answers", {"Answers"}),
         columns::integer(&E::rightToWrong, "right_to_wrong", {"Right to wrong"}),
         columns::integer(&E::wrongToRight, "wrong_to_right", {"Wrong to right"}),

@@ -28,7 +28,7 @@ struct PartLine {
 
 constexpr EditOp kShownWays[] = {EditOp::Zero, EditOp::Mean, EditOp::Resample};
 
-ColumnTable<PartLine> partColumns(const std::string& metric) {
+ColumnTable<PartLine> partColumns(const std::string& metric, double least = 0.0) {
     using R = PartLine;
     const bool percent = metricInfo(metric.empty() ? "accuracy" : metric).isFraction();
     const NumberFormat change{percent ? 1 : 3, percent, true};
@@ -65,11 +65,13 @@ ColumnTable<PartLine> partColumns(const std::string& metric) {
     }
     for (auto& column : ColumnTable<R>{
              text("use", [](R& r) -> std::string& { return r.part.use; },
-                  {"Use",
+                  {useHeading(metric, least),
                    {},
-                   "Needed: the mildest replacement costs. Listened to: only another example's "
-                   "values cost. In the way: it gains. Not used: none of these. Undecided: more "
-                   "examples are needed."}),
+                   "Needed: the mildest replacement costs more than this. Listened to: only another "
+                   "example's values do. In the way: it gains. Not used: none costs or gains as "
+                   "much. Used: all cost something, and whether more than this is not known. "
+                   "Needed together: with others of its group. Undecided: more examples are "
+                   "needed."}),
              text("label", [](R& r) -> std::string& { return r.label; },
                   {"Label", {}, "What the map tells of pairs of objects"}),
              text("attribute", [](R& r) -> std::string& { return r.attribute; }),
@@ -107,9 +109,31 @@ const ColumnTable<WayLine>& wayColumns() {
     return all;
 }
 
+/// What a part adds to its group.
+struct AddsLine {
+    std::int64_t part = 0;
+    PairedChange adds;
+};
+const ColumnTable<AddsLine>& addsColumns() {
+    using R = AddsLine;
+    const auto number = [](const char* key, double PairedChange::*member) {
+        return found<R>(ColumnKind::Number, key,
+                        [member](R& r) -> double& { return r.adds.*member; });
+    };
+    static const ColumnTable<R> all = {
+        columns::integer(&R::part, "part", {{}, {}, {}, {}, {}, "parts"}),
+        number("base", &PairedChange::base),
+        number("edited", &PairedChange::edited),
+        number("change", &PairedChange::change),
+        number("low", &PairedChange::low),
+        number("high", &PairedChange::high)};
+    return all;
+}
+
 const ColumnTable<Finding>& findingColumns() {
     using R = Finding;
     static const ColumnTable<R> all = {columns::text(&R::text, "finding", {"Finding"}),
+                                       columns::text(&R::proof, "proof", {"Numbers"}),
                                        columns::text(&R::part, "part"),
                                        columns::number(&R::effect, "effect"),
                                        columns::number(&R::selectivity, "selectivity"),
@@ -181,6 +205,7 @@ const ColumnTable<ModelScan>& scanFacts() {
     static const ColumnTable<R> all = {columns::text(&R::data, "data"),
                                        columns::text(&R::noun, "noun"),
                                        columns::text(&R::where, "where"),
+                                       columns::text(&R::heading, "heading"),
                                        columns::integer(&R::step, "of_step"),
                                        columns::text(&R::metric, "metric"),
                                        columns::number(&R::base, "base"),
@@ -188,6 +213,11 @@ const ColumnTable<ModelScan>& scanFacts() {
                                        columns::integer(&R::tokens, "tokens"),
                                        columns::integer(&R::wanted, "examples"),
                                        columns::integer(&R::measured, "measured"),
+                                       columns::integer(&R::available, "available"),
+                                       columns::integer(&R::different, "different"),
+                                       columns::integer(&R::trainedOn, "trained_on"),
+                                       columns::integer(&R::meanOf, "mean_of"),
+                                       columns::flag(&R::oneAnswer, "one_answer"),
                                        columns::integer(&R::estimated, "estimated"),
                                        columns::integer(&R::choosing, "choosing"),
                                        columns::integer(&R::shift, "shift"),
@@ -209,7 +239,7 @@ std::vector<PartLine> partLines(const ModelScan& scan) {
     std::vector<PartLine> lines;
     for (const auto& part : scan.parts) {
         PartLine line{part, editText(part.row.edit)};
-        line.part.row.ways.clear();
+        line.part.row.ways.clear(), line.part.row.adds.reset();
         for (std::size_t w = 0; w < 3; ++w) {
             std::fill_n(line.way[w], 3, columns::kNone);
             for (const auto& way : part.row.ways)
@@ -239,6 +269,10 @@ Answer answerOf(const ModelScan& scan) {
     for (std::size_t p = 0; p < scan.parts.size(); ++p)
         for (const auto& way : scan.parts[p].row.ways)
             ways.push_back({static_cast<std::int64_t>(p), way});
+    std::vector<AddsLine> adds;
+    for (std::size_t p = 0; p < scan.parts.size(); ++p)
+        if (const auto& one = scan.parts[p].row.adds)
+            adds.push_back({static_cast<std::int64_t>(p), *one});
     std::vector<FindingMap> maps;
     std::vector<FindingCheck> checks;
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
@@ -251,12 +285,14 @@ Answer answerOf(const ModelScan& scan) {
         for (const auto& bar : scan.explanations[k].bars)
             bars.push_back({static_cast<std::int64_t>(k), bar});
     Answer answer{{factsOf(scanFacts(), scan),
-                   tableOf("parts", "Parts", partColumns(scan.metric), partLines(scan)),
+                   tableOf("parts", "Parts", partColumns(scan.metric, scan.least),
+                           partLines(scan)),
                    tableOf("findings", "Findings", findingColumns(), scan.findings),
                    textsTable("not_found", "text", scan.notFound),
                    tableOf("checks", "", checkColumns(), checks),
                    tableOf("finding_maps", "", findingMapColumns(), maps),
                    tableOf("ways", "", wayColumns(), ways),
+                   tableOf("adds", "", addsColumns(), adds),
                    textsTable("described", "map", scan.described),
                    tableOf("explanations", "", explanationColumns(), scan.explanations),
                    tableOf("explanation_bars", "", barColumns(), bars)}};
@@ -274,6 +310,10 @@ ModelScan modelScanOf(const Answer& answer) {
     for (auto& line : rowsOf(wayColumns(), answer.table("ways"))) {
         line.way.change.metric = scan.metric;
         scan.parts.at(static_cast<std::size_t>(line.part)).row.ways.push_back(line.way);
+    }
+    for (auto& line : rowsOf(addsColumns(), answer.table("adds"))) {
+        line.adds.metric = scan.metric;
+        scan.parts.at(static_cast<std::size_t>(line.part)).row.adds = line.adds;
     }
     scan.findings = rowsOf(findingColumns(), answer.table("findings"));
     for (const auto& line : rowsOf(findingMapColumns(), answer.table("finding_maps")))

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <random>
+#include <string_view>
+#include <unordered_map>
 
 namespace relascope::core {
 
@@ -98,6 +101,51 @@ Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t c
     if (const auto* sequences = dynamic_cast<const SequenceDataset*>(&data))
         return sequenceBatch(*sequences, indices, count);
     return imageBatch(dynamic_cast<const ImageDataset&>(data), indices, count);
+}
+
+std::vector<std::uint64_t> contentOf(const Batch& batch) {
+    const auto inputs = batch.inputs.contiguous();
+    std::vector<std::uint64_t> all;
+    if (inputs.numel() == 0) return all;
+    const auto* bytes = static_cast<const char*>(inputs.const_data_ptr());
+    const auto each = static_cast<std::size_t>(inputs.nbytes()) / static_cast<std::size_t>(inputs.size(0));
+    for (std::int64_t e = 0; e < inputs.size(0); ++e)
+        all.push_back(std::hash<std::string_view>()({bytes + static_cast<std::size_t>(e) * each, each}));
+    return all;
+}
+
+namespace {
+
+/// Calls `take` with the content of each example in turn.
+template <class Take>
+void forContents(const Dataset& data, const std::vector<std::int64_t>& examples, Take take) {
+    constexpr std::size_t kRead = 256;
+    for (std::size_t first = 0; first < examples.size(); first += kRead) {
+        const auto count = std::min(kRead, examples.size() - first);
+        for (const auto one :
+             contentOf(makeBatch(data, &examples[first], static_cast<std::int64_t>(count))))
+            take(one);
+    }
+}
+
+}  // namespace
+
+std::unordered_set<std::uint64_t> contentsOf(const Dataset& data,
+                                             const std::vector<std::int64_t>& examples) {
+    std::unordered_set<std::uint64_t> all;
+    forContents(data, examples, [&](std::uint64_t one) { all.insert(one); });
+    return all;
+}
+
+ContentGroups contentGroups(const Dataset& data, const std::vector<std::int64_t>& examples) {
+    ContentGroups groups;
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+    forContents(data, examples, [&](std::uint64_t one) {
+        const auto found = numbers.try_emplace(one, groups.count);
+        groups.count += found.second;
+        groups.of.push_back(found.first->second);
+    });
+    return groups;
 }
 
 void mixImages(Batch& batch, const std::string& how, std::int64_t classes, std::uint64_t seed) {

@@ -5,11 +5,13 @@
 #include <torch/types.h>
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "data/dataset.h"
@@ -33,6 +35,20 @@ struct Batch {
 /// Makes a batch of examples. Pixels are divided by 255 and turned from [H, W, C] to [C, H, W]; a
 /// window of tokens gives its first n as inputs and its last n as targets.
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count);
+
+/// A number for what each example of a batch shows the model, its inputs without the answer: copies
+/// of an example have the same, and others another one (64 bits). Not for files.
+std::vector<std::uint64_t> contentOf(const Batch& batch);
+/// The contents of these examples.
+std::unordered_set<std::uint64_t> contentsOf(const Dataset& data,
+                                             const std::vector<std::int64_t>& examples);
+/// The groups of examples with the same content, in the order in which they are first met: of each
+/// of `examples` the number of its group, from 0.
+struct ContentGroups {
+    std::vector<std::uint32_t> of;
+    std::uint32_t count = 0;
+};
+ContentGroups contentGroups(const Dataset& data, const std::vector<std::int64_t>& examples);
 
 /// Mixes the images of a batch in place with the images of a permutation of it, and sets `mixed`:
 /// CutMix (Yun et al. 2019) pastes a rectangle, MixUp (Zhang et al. 2018) adds, both with a weight

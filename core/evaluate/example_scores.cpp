@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "evaluate/example_scores.h"
+
 #include "evaluate/scoring.h"
 #include "model/class_scores.h"
-#include "types/metric.h"
 
 namespace relascope::core {
 
@@ -71,57 +65,12 @@ void ExampleScores::append(const ExampleScores& more) {
     targets.insert(targets.end(), more.targets.begin(), more.targets.end());
     answers.insert(answers.end(), more.answers.begin(), more.answers.end());
     right.insert(right.end(), more.right.begin(), more.right.end());
+    content.insert(content.end(), more.content.begin(), more.content.end());
 }
 
-PairedChange pairedChange(const std::string& metric, std::span<const double> base,
-                          std::span<const double> edited, std::span<const double> weights) {
-    constexpr int draws = 2000;
-    constexpr double kTail = 0.025;
-    PairedChange result{metric};
-    struct Example {
-        double change, weight;
-    };
-    std::vector<Example> examples;
-    double before = 0.0, after = 0.0, sum = 0.0, weight = 0.0;
-    for (std::size_t i = 0; i < std::min({base.size(), edited.size(), weights.size()}); ++i) {
-        if (!(weights[i] > 0) || std::isnan(base[i]) || std::isnan(edited[i])) continue;
-        examples.push_back({edited[i] - base[i], weights[i]});
-        before += base[i] * weights[i], after += edited[i] * weights[i];
-        sum += examples.back().change * weights[i], weight += weights[i];
-    }
-    if (examples.empty()) {
-        const double none = std::numeric_limits<double>::quiet_NaN();
-        result.base = result.edited = result.change = result.low = result.high = none;
-        return result;
-    }
-    const auto n = examples.size();
-    result.base = before / weight, result.edited = after / weight;
-    result.change = sum / weight;
-    if (std::all_of(examples.begin(), examples.end(),
-                    [&](const Example& e) { return e.change == examples[0].change; })) {
-        result.low = result.high = result.change;
-        if (!metricInfo(metric).isFraction()) return result;
-        // Resampling equal differences says nothing about those that were not met: the exact bound
-        // of none in n (Clopper and Pearson 1934) does.
-        const double unmet = 1.0 - std::pow(kTail, 1.0 / static_cast<double>(n));
-        if (result.change <= 0.0) result.high = std::min(result.change + unmet, 1.0);
-        if (result.change >= 0.0) result.low = std::max(result.change - unmet, -1.0);
-        return result;
-    }
-    std::mt19937 random(1);
-    std::vector<double> means(draws);
-    for (auto& mean : means) {
-        double total = 0.0, count = 0.0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto& drawn = examples[(static_cast<std::uint64_t>(random()) * n) >> 32];
-            total += drawn.change * drawn.weight, count += drawn.weight;
-        }
-        mean = total / count;
-    }
-    std::sort(means.begin(), means.end());
-    result.low = means[draws / 40 - 1];  // 2.5 %
-    result.high = means[draws - draws / 40];
-    return result;
+void ExampleScores::addContent(const Batch& batch) {
+    const auto here = contentOf(batch);
+    content.insert(content.end(), here.begin(), here.end());
 }
 
 }  // namespace relascope::core

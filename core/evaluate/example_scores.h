@@ -3,12 +3,11 @@
 #pragma once
 
 #include <torch/types.h>
-#include <span>
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "data/batches.h"
-#include "types/edit_results.h"
+#include "evaluate/paired_change.h"
 
 namespace relascope::core {
 
@@ -22,19 +21,15 @@ struct ExampleScores {
     /// For every target that counts, the answer (a class, token or bit) and whether it is right.
     std::vector<std::int64_t> answers;
     std::vector<bool> right;
+    /// contentOf() each example; empty: not asked for.
+    std::vector<std::uint64_t> content;
 
     /// Adds a batch: scores [b, outputs] or [b, n, outputs] on any device.
     void add(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
+    /// Adds the content of the examples of a batch, for one of the scores that are compared.
+    void addContent(const Batch& batch);
     /// Appends the examples of other scores.
     void append(const ExampleScores& more);
 };
-
-/// The change of a metric that is a mean over targets, of which example i has `weights[i]`: the
-/// sums of values times weights over the sum of the weights. The 95 % interval is by bootstrap over
-/// examples with their weights (Efron 1979, percentiles of 2,000 draws with a fixed seed); where
-/// all differences of a fraction are equal it is the exact bound for a change that none of these
-/// examples showed. Examples without weight, and NaN values with their pair, are left out.
-PairedChange pairedChange(const std::string& metric, std::span<const double> base,
-                          std::span<const double> edited, std::span<const double> weights);
 
 }  // namespace relascope::core

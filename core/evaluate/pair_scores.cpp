@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "data/text_tokens.h"
-#include "evaluate/example_scores.h"
+#include "evaluate/paired_change.h"
 #include "model/class_scores.h"
 #include "types/student_t.h"
 

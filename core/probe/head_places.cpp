@@ -131,4 +131,77 @@ std::vector<double> HeadPlaces::even(bool causal) const {
     });
 }
 
+// What a head attends to by place alone
+// -------------------------------------------------------------------------------------------------
+
+PlaceShares::PlaceShares(int objects, int columns) : m_objects(objects), m_columns(columns) {}
+
+void PlaceShares::add(int i, const float* row, bool causal, int lineStart, bool firstToken) {
+    const int open = causal ? i + 1 : m_objects;
+    const double each = 1.0 / open;
+    const auto at = [&](int j) { return static_cast<double>(row[j]); };
+    m_back[0].add(at(i), each);
+    if (m_columns > 0) {
+        const int y = i / m_columns, x = i % m_columns;
+        double ofRow = 0.0, ofColumn = 0.0, near = 0.0, inRow = 0.0, inColumn = 0.0, nearby = 0.0;
+        for (int j = 0; j < open; ++j) {
+            const int v = j / m_columns, u = j % m_columns;
+            if (v == y) ofRow += at(j), inRow += each;
+            if (u == x) ofColumn += at(j), inColumn += each;
+            if (j != i && std::abs(v - y) <= 1 && std::abs(u - x) <= 1)
+                near += at(j), nearby += each;
+        }
+        m_row.add(ofRow, inRow), m_column.add(ofColumn, inColumn), m_near.add(near, nearby);
+        return;
+    }
+    double sum = at(i);
+    for (int back = 1; back <= std::min({kBack, i, m_objects / 2}); ++back) {
+        m_back[back].add(at(i - back), each);
+        if (back < kLast) {
+            sum += at(i - back);
+            m_last[back + 1].add(sum, each * (back + 1));
+        }
+    }
+    if (firstToken && i > 0) m_firstToken.add(at(0), each);
+    if (lineStart > 0 || (lineStart == 0 && firstToken))
+        if (lineStart < i) m_line.add(at(lineStart), each);
+}
+
+std::string PlaceShares::reading() const {
+    constexpr double kMost = 0.8, kOfTheRest = 0.5;
+    const auto percent = [](double share) {
+        return " (" + std::to_string(static_cast<int>(std::lround(100.0 * std::min(share, 0.995)))) +
+               " %)";
+    };
+    const auto explains = [&](const Share& share) {
+        if (share.rows <= 0) return false;
+        const double weight = share.weight / share.rows, even = share.even / share.rows;
+        return weight >= kMost && 1.0 - weight <= kOfTheRest * (1.0 - even);
+    };
+    const auto text = [&](const std::string& places, const Share& share, const char* end = "") {
+        return "attends " + places + percent(share.weight / share.rows) + end;
+    };
+    if (explains(m_back[0]))
+        return text(m_columns > 0 ? "to the patch itself" : "to the token itself", m_back[0]);
+    if (m_columns > 0) {
+        for (const auto& [places, share] : {std::pair("to its own row", &m_row),
+                                            {"to its own column", &m_column},
+                                            {"to its neighbours", &m_near}})
+            if (explains(*share)) return text(places, *share, ", whatever they show");
+        return {};
+    }
+    for (int back = 1; back <= kBack; ++back)
+        if (explains(m_back[back]))
+            return text(back == 1 ? "1 token back" : std::to_string(back) + " tokens back",
+                        m_back[back]);
+    if (explains(m_firstToken)) return text("to the first token", m_firstToken);
+    if (m_first >= kMost) return "attends to the first token" + percent(m_first);
+    if (explains(m_line)) return text("to the start of the line", m_line);
+    for (int last = 2; last <= kLast; ++last)
+        if (explains(m_last[last]))
+            return text("to the last " + std::to_string(last) + " tokens", m_last[last],
+                        ", whatever they are");
+    return {};
+}
+
 }  // namespace relascope::core

@@ -42,4 +42,34 @@ private:
     std::vector<std::vector<std::vector<int>>> m_places;
 };
 
+/// How much of a head's attention goes to places of a kind, whatever stands there: to itself, some
+/// tokens back, the last tokens, the first token, the start of the line; of an image to itself, its
+/// row, its column, its neighbours. Rows of any number of maps are added.
+class PlaceShares {
+public:
+    /// Of the tokens of a text, or, with `columns` above 0, of the patches of a grid.
+    explicit PlaceShares(int objects, int columns = 0);
+
+    /// Row i of a map, [objects]. `lineStart`: the first token of the line of i; -1: not among the
+    /// objects, or not known. `firstToken`: whether object 0 is the first of the text.
+    void add(int i, const float* row, bool causal, int lineStart, bool firstToken);
+    /// The share of the weight on the first token, where it is not among the objects.
+    void setFirst(double share) { m_first = share; }
+    /// "attends to the last 3 tokens (85 %), whatever they are": the most special of the places
+    /// that have 80 % of the weight or more, and leave out half of what even attention would give
+    /// to others; empty where none do.
+    std::string reading() const;
+
+private:
+    static constexpr int kLast = 8, kBack = 16;
+    struct Share {
+        double weight = 0.0, even = 0.0, rows = 0.0;
+        void add(double of, double evenly) { weight += of, even += evenly, rows += 1.0; }
+    };
+
+    int m_objects, m_columns;
+    double m_first = 0.0;
+    Share m_back[kBack + 1], m_last[kLast + 1], m_firstToken, m_line, m_row, m_column, m_near;
+};
+
 }  // namespace relascope::core

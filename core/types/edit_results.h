@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct PairedChange {
     std::string metric;  ///< "loss", "accuracy", "mean_error"
     double base = 0.0, edited = 0.0;
     double change = 0.0;  ///< edited - base; means over targets, as the metric is
-    /// 95 % interval by bootstrap over examples; for a fraction never of width 0.
+    /// 95 % interval (pairedChange(), evaluate/paired_change.h); for a fraction never of width 0.
     double low = 0.0, high = 0.0;
     bool operator==(const PairedChange&) const = default;
 };
@@ -25,6 +26,7 @@ struct PairedChange {
 /// The effect of edits over a data set.
 struct EditEffect {
     std::int64_t examples = 0, answers = 0;
+    std::int64_t different = 0;  ///< examples by what they show; 0: not known
     std::vector<PairedChange> changes;
     std::int64_t rightToWrong = 0, wrongToRight = 0;  ///< how many answers changed
     double changedAnswers = 0.0;                      ///< fraction of answers that differ
@@ -43,6 +45,10 @@ struct AblationRow {
         bool operator==(const Way&) const = default;
     };
     std::vector<Way> ways;
+    /// What it adds to its group (all relations of its layer, all heads of its attention): from the
+    /// metric with all of the group at zero to that with all but this part. Measured of parts whose
+    /// group costs and that do not themselves.
+    std::optional<PairedChange> adds = {};
     bool operator==(const AblationRow&) const = default;
 };
 
@@ -51,7 +57,12 @@ struct AblationTable {
     std::int64_t examples = 0, wanted = 0;  ///< measured so far, and in all
     double base = 0.0;
     bool text = false;              ///< examples are windows of text
+    std::int64_t available = 0;     ///< that the data have; 0: not known
+    std::int64_t different = 0;     ///< of the measured ones, by what they show; 0: not known
+    std::int64_t meanOf = 0;        ///< examples that means are taken over; 0: not known
+    bool oneAnswer = false;         ///< each example has one answer, right or wrong
     std::int64_t shift = 1;         ///< Edit::shift of the first draw of Resample
+    std::vector<double> untrained;  ///< the metric of models with fresh weights; empty: not known
     std::vector<AblationRow> rows;  ///< by the largest |change|, descending
     /// The metric with the first 1, 2, ... parts out, the least important first (`cumulativeWay`).
     std::vector<std::pair<std::string, double>> cumulative;

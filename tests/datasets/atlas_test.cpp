@@ -7,6 +7,7 @@
 #include "answers/atlas_answer.h"
 
 #include "analysis/atlas_labels.h"
+#include "analysis/conjunctions.h"
 #include "analysis/plain_reading.h"
 
 #include <gtest/gtest.h>
@@ -27,6 +28,7 @@
 #include "datasets/generators/set.h"
 #include "datasets/generators/sorting.h"
 #include "options/presets.h"
+#include "probe/head_places.h"
 #include "support/temporary_folder.h"
 #include "support/trained.h"
 #include "tests/datasets/step_run.h"
@@ -509,8 +511,15 @@ TEST(AtlasLabels, AreLearnedWhereUntrainedWeightsAreBeaten) {
     EXPECT_EQ(labelOf(atlas), "same object") << "three models have no spread";
     atlas.untrainedModels = 4;
     fit.exceedsUntrained = false;
-    EXPECT_EQ(labelOf(atlas), "same object, inborn");
-    fit.exceedsUntrained = true, fit.untrained = 0.92;
+    EXPECT_EQ(labelOf(atlas), "same object") << "some other map of theirs has as much";
+    fit.exceedsUntrained = true, fit.untrainedHigh = 0.94;
+    EXPECT_EQ(labelOf(atlas), "same object, inborn") << "one of their maps does";
+    fit.untrainedHigh = 0.85;
+    atlas.fresh = true;
+    EXPECT_EQ(labelOf(atlas), "same object") << "nothing is learned at step 0";
+    atlas.fresh = false;
+    EXPECT_EQ(labelOf(atlas), "same object, learned");
+    fit.untrained = 0.92;
     EXPECT_EQ(labelOf(atlas), "same object, inborn") << "0.03 more, and no half of what is missed";
     fit.untrained = 0.8, fit.initial = 0.948;
     EXPECT_EQ(labelOf(atlas), "same object, inborn") << "it was there before the first step";
@@ -557,26 +566,95 @@ TEST(AtlasLabels, NameAllThatDoAsWell) {
     EXPECT_EQ(labelOf(twins, 0.55), "same object or neighbours");
 }
 
-TEST(AtlasLabels, UntrainedModelsSpreadByModel) {
+// N4: what untrained models tell as well is named, too, and said to be so.
+TEST(AtlasLabels, NameAttributesOfAnotherOrigin) {
+    auto atlas = oneFit(0.996, 0.005);
+    atlas.attributes = {{"same object", false}, {"same shape", false}, {"same colour", false}};
+    atlas.untrainedModels = 8;
+    auto& relation = atlas.relations[0];
+    relation.fits.assign(3, relation.fits[0]);
+    for (auto& fit : relation.fits)
+        fit.untrained = 0.7, fit.untrainedLow = 0.6, fit.untrainedHigh = 0.75,
+        fit.exceedsUntrained = true;
+    relation.fits[1].auc = 0.943, relation.fits[1].untrainedHigh = 0.95;
+    relation.fits[2].auc = 0.883;
+    core::labelRelations(atlas, [](auto, auto, auto) { return 0.8; });
+    EXPECT_EQ(relation.label,
+              "same object, same shape (untrained as much) or same colour, learned");
+    EXPECT_EQ(core::meaningOf(atlas, relation),
+              "answers *same object*, *same shape* or *same colour*");
+    EXPECT_EQ(core::meaningOf(atlas, relation, false, 1), "answers *same object* (and 2 more)");
+    EXPECT_NE(core::proofOf(atlas, relation).find("*same shape*: 0.943"), std::string::npos);
+    EXPECT_NE(core::proofOf(atlas, relation).find("0.95 (as much)"), std::string::npos);
+}
+
+// N5: numbers turn with the word.
+TEST(AtlasLabels, NumbersAreThoseOfTheWords) {
+    auto atlas = oneFit(0.064, 0.005);
+    atlas.attributes = {{"large colour distance", false}, {"neighbours", false}};
+    atlas.untrainedModels = 8;
+    auto& relation = atlas.relations[0];
+    auto& fit = relation.fits[0];
+    fit.low = 0.05, fit.high = 0.08, fit.initial = 0.4;
+    fit.untrained = 0.35, fit.untrainedLow = 0.3, fit.untrainedHigh = 0.4;
+    fit.exceedsUntrained = true;
+    core::labelRelations(atlas, [](auto, auto, auto) { return 0.1; });
+    EXPECT_EQ(relation.label, "small colour distance, learned");
+    EXPECT_EQ(core::proofOf(atlas, relation),
+              "*small colour distance*: AUC 0.936 [0.920, 0.950] within places, untrained 0.60 to "
+              "0.70, at step 0: 0.60");
+    atlas.attributes[0].name = "same object";
+    relation.head = true;
+    EXPECT_EQ(core::meaningOf(atlas, relation), "attends where *same object* does not hold");
+    EXPECT_TRUE(core::proofOf(atlas, relation).starts_with("*not same object*: AUC 0.936"));
+    const auto answer = core::answerOf(atlas);
+    EXPECT_NEAR(answer.table("relations").numbers("auc")[0], 0.936, 1e-12);
+    EXPECT_EQ(answer.table("relations").texts("attribute")[0], "not same object");
+    EXPECT_NEAR(core::relationAtlasOf(answer).relations[0].fits[0].auc, 0.064, 1e-12);
+}
+
+TEST(AtlasLabels, AnAucNearOneIsNotOne) {
+    EXPECT_EQ(core::aucText(0.999957), "> 0.999");
+    EXPECT_EQ(core::aucText(1.0), "1.000");
+    EXPECT_EQ(core::aucText(0.9994), "0.999");
+}
+
+// N2: a map is compared with the furthest single maps of each untrained model, of all attributes.
+TEST(AtlasLabels, AreBeyondTheFurthestMapOfEachUntrainedModel) {
     auto atlas = oneFit(0.95, 0.005);
     atlas.relations.push_back(atlas.relations.front());
-    // Two maps of four models that differ within a model, and hardly from model to model.
-    for (int model = 0; model < 4; ++model)
-        for (const double fixed : {0.6 + 0.002 * model, 0.5, 0.9 - 0.002 * model, 0.5})
-            atlas.untrainedFits.push_back(fixed);
-    core::compareWithUntrained(atlas);
-    const auto& fit = atlas.relations[0].fits[0];
-    EXPECT_NEAR(fit.untrained, 0.75, 1e-9);
+    // Two maps of eight models: what differs within a model counts, not the mean of its maps.
+    const auto untrained = [&](double furthest, int models) {
+        atlas.untrainedFits.clear(), atlas.untrainedModels = models;
+        for (int model = 0; model < models; ++model)
+            for (const double fixed : {0.6, 0.5, furthest - 0.002 * model, 0.5})
+                atlas.untrainedFits.push_back(fixed);
+        core::compareWithUntrained(atlas);
+        return atlas.relations[0].fits[0];
+    };
+    const auto fit = untrained(0.9, 8);
+    EXPECT_NEAR(fit.untrained, 0.5 * (0.6 + 0.893), 1e-9);
     EXPECT_NEAR(fit.untrainedLow, 0.6, 1e-9);
     EXPECT_NEAR(fit.untrainedHigh, 0.9, 1e-9);
     EXPECT_TRUE(fit.exceedsUntrained);
-    atlas.relations[0].fits[0].auc = 0.89;
+    EXPECT_NEAR(atlas.relations[0].untrainedFarthest, 0.4, 1e-9);
+    EXPECT_FALSE(untrained(0.96, 8).exceedsUntrained) << "an untrained map has as much";
+    EXPECT_FALSE(untrained(0.9, 7).exceedsUntrained) << "seven models";
+    // As far from 0.5 on the other side, or by another attribute.
+    EXPECT_TRUE(untrained(0.9, 8).exceedsUntrained);
+    for (std::size_t k = 0; k < atlas.untrainedFits.size(); k += 4) atlas.untrainedFits[k] = 0.04;
     core::compareWithUntrained(atlas);
-    EXPECT_FALSE(atlas.relations[0].fits[0].exceedsUntrained) << "an untrained map has as much";
-    atlas.relations[0].fits[0].auc = 0.95;
-    atlas.untrainedFits.resize(12);
+    EXPECT_FALSE(atlas.relations[0].fits[0].exceedsUntrained);
+    untrained(0.9, 8);
+    for (std::size_t k = 1; k < atlas.untrainedFits.size(); k += 4) atlas.untrainedFits[k] = 0.96;
     core::compareWithUntrained(atlas);
-    EXPECT_FALSE(atlas.relations[0].fits[0].exceedsUntrained) << "three models";
+    EXPECT_FALSE(atlas.relations[0].fits[0].exceedsUntrained) << "neighbours";
+    // Furthest maps that spread from model to model.
+    untrained(0.9, 8);
+    for (std::size_t k = 2; k < atlas.untrainedFits.size(); k += 4)
+        atlas.untrainedFits[k] = k % 8 == 2 ? 0.9 : 0.6;
+    core::compareWithUntrained(atlas);
+    EXPECT_FALSE(atlas.relations[0].fits[0].exceedsUntrained) << "one more might be there";
 }
 
 TEST(AtlasLabels, AppearOnlyWhereTheyWereNot) {
@@ -601,6 +679,94 @@ TEST(AtlasLabels, AppearOnlyWhereTheyWereNot) {
         << "untrained models have it";
 }
 
+// A planted conjunction is found, and beats its members; a single attribute is no conjunction.
+TEST(Conjunctions, ArePromisingWhereNoMemberIsAsGood) {
+    const PairShape shape{60, 5, false, false};
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    std::vector<PairAttribute> attributes = {{"same colour", false, {}, {}},
+                                             {"same shape", false, {}, {}},
+                                             {"same size", false, {}, {}}};
+    for (auto& attribute : attributes) attribute.truth.resize(shape.values());
+    std::vector<std::vector<float>> values(3, std::vector<float>(shape.values()));
+    for (std::size_t k = 0; k < shape.values(); ++k) {
+        bool is[3];
+        for (std::size_t a = 0; a < 3; ++a)
+            is[a] = random() % 2 == 0, attributes[a].truth[k] = is[a] ? kPairYes : kPairNo;
+        values[0][k] = normal(random) + (is[0] && is[1] ? 4.0F : 0.0F);
+        values[1][k] = normal(random) + (is[0] ? 4.0F : 0.0F);
+        values[2][k] = normal(random) + (is[0] && is[1] && !is[2] ? 4.0F : 0.0F);
+    }
+    const auto found = core::promisingConjunctions(shape, values, attributes, {0, 1, 2}, 8);
+    EXPECT_EQ(found.asked, 3u * 3u + 4u);
+    ASSERT_FALSE(found.promising.empty());
+    std::vector<std::string> names;
+    for (const auto& one : found.promising)
+        names.push_back(core::conjunctionName(attributes, one));
+    const auto has = [&](const char* name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    EXPECT_TRUE(has("same colour and same shape")) << names.front();
+    EXPECT_TRUE(has("same colour and same shape and not same size"));
+    const std::vector<std::vector<float>> single = {values[1]};
+    EXPECT_TRUE(core::promisingConjunctions(shape, single, attributes, {0, 1, 2}, 8).promising.empty())
+        << "one attribute says it all";
+    // By its name it is made again, as a contrast does.
+    core::PairAttributes all{attributes, {}};
+    const auto at = core::attributeNamed(all, "same colour and not same size");
+    ASSERT_EQ(at, 3u);
+    EXPECT_EQ(core::attributeNamed(all, "same colour and not same size"), 3u);
+    EXPECT_EQ(core::attributeNamed(all, "same colour and same flavour"), std::string::npos);
+    for (std::size_t k = 0; k < shape.values(); ++k)
+        EXPECT_EQ(all.all[at].truth[k] == kPairYes, attributes[0].truth[k] == kPairYes &&
+                                                        attributes[2].truth[k] == kPairNo);
+}
+
+TEST(AtlasLabels, AConjunctionIsALabelWhereItBeatsItsMembers) {
+    auto atlas = oneFit(0.976, 0.005);
+    atlas.attributes = {{"same colour", false}, {"same shape", false}, {"", false}};
+    atlas.attributes[2] = {"same colour and same shape", false, {{0, true}, {1, true}}};
+    auto& relation = atlas.relations[0];
+    relation.fits.assign(3, relation.fits[0]);
+    relation.fits[1].auc = 0.9, relation.fits[2].auc = 1.0;
+    const auto label = [&] {
+        auto copy = atlas;
+        core::labelRelations(copy, [](auto, auto, auto) { return 0.8; });
+        return copy.relations[0].label;
+    };
+    EXPECT_EQ(label(), "same colour or same shape") << "it is not shown to";
+    relation.beatMembers = {2};
+    EXPECT_EQ(label(), "same colour and same shape") << "no member is named";
+}
+
+TEST(PlainReadings, SayWhereAHeadAttendsByPlaceAlone) {
+    const auto reading = [](int objects, int columns, auto weight) {
+        PlaceShares shares(objects, columns);
+        std::vector<float> row(static_cast<std::size_t>(objects));
+        for (int i = 0; i < objects; ++i) {
+            for (int j = 0; j < objects; ++j) row[static_cast<std::size_t>(j)] = weight(i, j);
+            shares.add(i, row.data(), columns == 0, i - i % 10, true);
+        }
+        return shares.reading();
+    };
+    EXPECT_EQ(reading(40, 0, [](int i, int j) { return i == j ? 0.9F : 0.0F; }),
+              "attends to the token itself (90 %)");
+    EXPECT_EQ(reading(40, 0, [](int i, int j) { return i - j == 1 ? 0.85F : 0.0F; }),
+              "attends 1 token back (85 %)");
+    EXPECT_EQ(reading(40, 0, [](int i, int j) { return i - j < 3 && j <= i ? 0.28F : 0.0F; }),
+              "attends to the last 3 tokens (84 %), whatever they are");
+    EXPECT_EQ(reading(40, 0, [](int, int j) { return j == 0 ? 0.9F : 0.0F; }),
+              "attends to the first token (90 %)");
+    EXPECT_EQ(reading(40, 0, [](int i, int j) { return j == i - i % 10 ? 0.9F : 0.0F; }),
+              "attends to the start of the line (90 %)");
+    EXPECT_EQ(reading(40, 0, [](int i, int j) { return j <= i ? 1.0F / (i + 1) : 0.0F; }), "");
+    EXPECT_EQ(reading(25, 5, [](int i, int j) { return i / 5 == j / 5 ? 0.18F : 0.0F; }),
+              "attends to its own row (90 %), whatever they show");
+    EXPECT_EQ(reading(25, 5, [](int i, int j) { return i % 5 == j % 5 ? 0.18F : 0.0F; }),
+              "attends to its own column (90 %), whatever they show");
+    EXPECT_EQ(reading(25, 5, [](int, int) { return 0.04F; }), "");
+}
+
 TEST(PlainReadings, ExplainBeforeAttributes) {
     constexpr std::size_t examples = 20, n = 8;
     const PairShape text{examples, n, true, true};
@@ -612,11 +778,13 @@ TEST(PlainReadings, ExplainBeforeAttributes) {
     core::DescribedMap map;
     map.shape = text, map.values = values, map.head = true, map.first = NAN;
     map.mean = 0.2, map.sd = 0.3;
-    EXPECT_EQ(core::plainReading(map), "attends 2 tokens back (0.95 of its weight)");
-    for (auto& value : values) value *= 0.94F;
-    EXPECT_EQ(core::plainReading(map), "") << "0.89 of it";
+    EXPECT_EQ(core::plainReading(map), "attends 2 tokens back (95 %)");
+    for (auto& value : values) value *= 0.83F;
+    EXPECT_EQ(core::plainReading(map), "attends to the last 3 tokens (81 %), whatever they are");
+    for (auto& value : values) value *= 0.95F;
+    EXPECT_EQ(core::plainReading(map), "") << "76 % of it";
     map.first = 0.92;
-    EXPECT_EQ(core::plainReading(map), "attends to the first token (0.92 of its weight)");
+    EXPECT_EQ(core::plainReading(map), "attends to the first token (92 %)");
     map.head = false;
     map.shares = {0.02, 0.0, 0.91, 0.03, 0.04};
     EXPECT_EQ(core::plainReading(map), "reads i alone, not the pair (0.91 of its variance)");

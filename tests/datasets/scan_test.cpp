@@ -6,6 +6,8 @@
 #include "answers/scan_answer.h"
 
 #include <gtest/gtest.h>
+
+#include <sstream>
 #include <torch/utils.h>
 
 #include <algorithm>
@@ -302,6 +304,21 @@ OptionValues optionsOfCommand(const std::string& command) {
     return values;
 }
 
+/// At most 25 words and three numbers, besides those that name the part.
+void expectFirstLine(const std::string& text) {
+    std::istringstream words(text);
+    int count = 0;
+    for (std::string word; words >> word;) count += word != "%" && word != "%.";
+    EXPECT_LE(count, 25) << text;
+    const auto rest = text.substr(std::min(text.size(), text.find_first_of(";:")));
+    int numbers = 0;
+    for (std::size_t k = 0; k < rest.size(); ++k)
+        numbers += std::isdigit(static_cast<unsigned char>(rest[k])) != 0 &&
+                   (k == 0 || (std::isdigit(static_cast<unsigned char>(rest[k - 1])) == 0 &&
+                               rest[k - 1] != '.'));
+    EXPECT_LE(numbers, 3) << text;
+}
+
 TEST(Scan, AShortTrainingUsesTheSameObject) {
     auto options = scanOptions();
     options.model.set("n_relations", std::int64_t{1});
@@ -327,7 +344,8 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
         });
     ASSERT_NE(found, scan.findings.end()) << scanAnalysis().terminal(answerOf(scan));
     const auto& first = *found;
-    EXPECT_NE(first.text.find("; untrained 0."), std::string::npos) << first.text;
+    EXPECT_NE(first.proof.find(", untrained 0."), std::string::npos) << first.proof;
+    for (const auto& finding : scan.findings) expectFirstLine(finding.text);
     EXPECT_NE(first.text.find("without it accuracy falls from "), std::string::npos) << first.text;
     EXPECT_GE(first.example, 0);
     EXPECT_GT(first.selectivity, 0.5);
@@ -348,7 +366,7 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
     // The contrast that a finding names gives its sentences.
     const auto* explained = core::explanationOf(scan, first);
     ASSERT_NE(explained, nullptr) << first.text;
-    EXPECT_NE(first.text.find(explained->text), std::string::npos);
+    EXPECT_NE(first.proof.find(explained->text), std::string::npos);
     EXPECT_NE(first.confirm.find("contrast " + explained->command), std::string::npos);
     const auto said = core::contrastRunner()
                           .run(trained.subject, optionsOfCommand(explained->command), {})
@@ -452,10 +470,16 @@ TEST(ScanSentences, SayWhatAMapAnswersAndWhatIsLostWithoutIt) {
     ASSERT_EQ(scan.findings.size(), 1u) << "its layer is no second one";
     const auto& finding = scan.findings[0];
     EXPECT_EQ(finding.text,
-              "Layer 2, relation 1 answers *same object* (AUC 0.996 [0.994, 0.998] within places; "
-              "untrained 0.73 to 0.92); without it accuracy falls from 95.7 to between 55.7 [54.2, "
-              "57.2] (all relations of its layer at zero) and 50.0 % [48.5, 51.5] (another "
-              "example's values); it appeared between steps 60 and 120.");
+              "Layer 2, relation 1 answers *same object*; without it accuracy falls from 95.7 to "
+              "between 55.7 and 50.0 %.");
+    EXPECT_EQ(finding.proof,
+              "*same object*: AUC 0.996 [0.994, 0.998] within places, untrained 0.73 to 0.92. "
+              "Without it accuracy falls from 95.7 to between 55.7 [54.2, 57.2] (all relations of "
+              "its layer at zero) and 50.0 % [48.5, 51.5] (another example's values). It appeared "
+              "between steps 60 and 120.");
+    EXPECT_EQ(scan.heading,
+              "1,000 images of occurs, accuracy 95.7 %, beside 4 untrained models (48.0 to 52.0 "
+              "%)");
     EXPECT_EQ(finding.example, 17) << "the highest pair that has the attribute";
     EXPECT_NEAR(finding.selectivity, (0.996 - 0.82) / 0.18, 1e-9);
     EXPECT_NEAR(finding.effect, 0.4, 1e-9) << "the mildest";
@@ -473,14 +497,18 @@ TEST(ScanSentences, SayWhereAHeadAttends) {
     auto& map = scan.atlas.relations[0];
     scan.parts[0].row.part = map.name = "layer 2 relational head 1";
     map.head = true;
-    map.condition = ", in examples of 'occurs' alone (AUC 0.97; in the others 0.52)";
+    map.condition = ", for 'occurs'";
+    map.conditionProof = "in examples of 'occurs' 0.97, in the others 0.52";
     core::concludeScan(scan);
     ASSERT_FALSE(scan.findings.empty());
-    EXPECT_EQ(scan.findings[0].text.find(
-                  "Layer 2, relational head 1 attends where *same object* holds, in examples of "
-                  "'occurs' alone (AUC 0.97; in the others 0.52) (AUC 0.996 ["),
+    EXPECT_EQ(scan.findings[0].text.find("Layer 2, relational head 1 attends where *same object* "
+                                         "holds, for 'occurs'; without it"),
               0u)
         << scan.findings[0].text;
+    EXPECT_NE(scan.findings[0].proof.find(", in examples of 'occurs' 0.97, in the others 0.52"),
+              std::string::npos)
+        << scan.findings[0].proof;
+    expectFirstLine(scan.findings[0].text);
     auto& fit = map.fits[0];
     fit.auc = 0.02, fit.low = 0.01, fit.high = 0.03;
     fit.untrained = 0.4, fit.untrainedLow = 0.3, fit.untrainedHigh = 0.5;
@@ -488,9 +516,13 @@ TEST(ScanSentences, SayWhereAHeadAttends) {
     core::concludeScan(scan);
     ASSERT_FALSE(scan.findings.empty());
     EXPECT_EQ(scan.findings[0].text.find("Layer 2, relational head 1 attends where *same object* "
-                                         "does not hold (AUC 0.020 ["),
+                                         "does not hold; without it"),
               0u)
         << scan.findings[0].text;
+    EXPECT_EQ(scan.findings[0].proof.find("*not same object*: AUC 0.980 [0.970, 0.990] within "
+                                          "places, untrained 0.50 to 0.70"),
+              0u)
+        << scan.findings[0].proof;
 }
 
 TEST(ScanSentences, SayWhatAPlainReadingExplains) {
@@ -499,10 +531,10 @@ TEST(ScanSentences, SayWhatAPlainReadingExplains) {
     map.labelled = -1, map.origin.clear(), map.development.clear();
     map.reading = "reads i alone, not the pair (0.95 of its variance)";
     const auto all = sentencesOf(scan);
-    EXPECT_EQ(all[0].find("Layer 2, relation 1 reads i alone, not the pair (0.95 of its variance); "
-                          "without it accuracy falls from 95.7 to "),
-              0u)
-        << all[0];
+    EXPECT_EQ(all[0],
+              "Layer 2, relation 1 reads i alone, not the pair (0.95 of its variance); without it "
+              "accuracy falls from 95.7 to 50.0 % or less.");
+    expectFirstLine(all[0]);
 }
 
 TEST(ScanSentences, NameAllAttributesThatDoAsWell) {
@@ -516,20 +548,29 @@ TEST(ScanSentences, NameAllAttributesThatDoAsWell) {
     }
     map.fits[2].auc = 0.1;
     EXPECT_EQ(sentencesOf(scan)[0].find(
-                  "Layer 2, relation 1 answers *same object* (0.996) or *same shape* (0.996) or "
-                  "*small distance* (0.100) or *same number* (0.996), and 2 more (AUC 0.996 ["),
+                  "Layer 2, relation 1 answers *same object*, *same shape*, *small distance* (and 3 "
+                  "more); without it"),
               0u)
         << sentencesOf(scan)[0];
+    expectFirstLine(sentencesOf(scan)[0]);
+    core::concludeScan(scan);
+    EXPECT_NE(scan.findings[0].proof.find("*small distance*: 0.900"), std::string::npos)
+        << "the number of the opposite";
 }
 
 TEST(ScanSentences, SayWhatMisleadsAndWhatIsInTheWay) {
     auto misled = scanOf(-0.001, -0.001);
     misled.parts[0].row.ways[2].change = {"accuracy", 0.957, 0.837, -0.12, -0.135, -0.105};
-    EXPECT_NE(sentencesOf(misled)[0].find(
-                  "; wrong values here mislead the model: another example's cost 12.0 points "
-                  "[10.5, 13.5]; none at all ("),
+    core::concludeScan(misled);
+    EXPECT_NE(misled.findings[0].text.find(
+                  "; wrong values here cost 12.0 points, but the model can do without."),
               std::string::npos)
-        << sentencesOf(misled)[0];
+        << misled.findings[0].text;
+    EXPECT_NE(misled.findings[0].proof.find("Wrong values here mislead the model: another "
+                                            "example's cost 12.0 points [10.5, 13.5]; taking it "
+                                            "out costs"),
+              std::string::npos)
+        << misled.findings[0].proof;
     // Zero may cost more than that; the commands are those of the sentence.
     misled.parts[0].row.ways[0].change = {"accuracy", 0.957, 0.757, -0.2, -0.215, -0.185};
     core::concludeScan(misled);
@@ -538,21 +579,34 @@ TEST(ScanSentences, SayWhatMisleadsAndWhatIsInTheWay) {
     EXPECT_NEAR(misled.findings[0].effect, 0.12, 1e-9);
     auto better = scanOf(-0.001, -0.001);
     better.parts[0].row.ways[1].change = {"accuracy", 0.957, 0.977, 0.02, 0.012, 0.028};
-    EXPECT_NE(sentencesOf(better)[0].find("; it does better without it: 95.7 to 97.7 % [96.9, "
-                                          "98.5] (its mean)"),
-              std::string::npos)
+    EXPECT_NE(
+        sentencesOf(better)[0].find("; the model does better without it: 95.7 to 97.7 %."),
+        std::string::npos)
         << sentencesOf(better)[0];
 }
 
 TEST(ScanSentences, RelationsThatAreNeededTogetherAreOneFinding) {
-    const auto all = sentencesOf(scanOf(-0.002, -0.4));
-    ASSERT_EQ(all.size(), 1u);
-    EXPECT_EQ(all[0],
-              "Layer 2, relation 1 answers *same object* (AUC 0.996 [0.994, 0.998] within places; "
-              "untrained 0.73 to 0.92); it appeared between steps 60 and 120; it is needed "
-              "together with the others of the layer: taking it out alone costs 2.2 points [0.7, "
-              "3.7] at most, but without all relations of the layer accuracy falls from 95.7 to "
-              "55.7 % [54.2, 57.2], whichever way.");
+    auto scan = scanOf(-0.002, -0.4);
+    const auto alone = sentencesOf(scan);
+    for (const auto& text : alone)
+        EXPECT_EQ(text.find("needed with"), std::string::npos)
+            << "what it adds to the group is not measured: " << text;
+    // With the group out accuracy is 55.7 %; with this relation in it again 95.0 %.
+    scan.parts[0].row.adds = PairedChange{"accuracy", 0.557, 0.950, 0.393, 0.37, 0.416};
+    scan.parts[1].row.adds = PairedChange{"accuracy", 0.557, 0.557, 0.0, -0.003, 0.003};
+    core::concludeScan(scan);
+    ASSERT_EQ(scan.findings.size(), 1u);
+    EXPECT_EQ(scan.findings[0].text,
+              "Layer 2, relation 1 answers *same object*; needed with others, or accuracy falls "
+              "from 95.7 to 55.7 %.");
+    expectFirstLine(scan.findings[0].text);
+    EXPECT_EQ(scan.findings[0].part, "layer 2 relations");
+    EXPECT_NE(scan.findings[0].proof.find("with the others of its group out, it adds 39.3 points "
+                                          "[37.0, 41.6]"),
+              std::string::npos)
+        << scan.findings[0].proof;
+    EXPECT_EQ(scan.parts[0].use, "needed together");
+    EXPECT_EQ(scan.parts[1].use, "not used") << "it adds nothing to the group";
 }
 
 TEST(ScanSentences, SayWhatWasNotFound) {
@@ -570,14 +624,15 @@ TEST(ScanSentences, SayWhatWasNotFound) {
                           "[\u22120.9, 1.1] at most, whichever way."),
               0u)
         << all[1];
-    EXPECT_EQ(all[2].find("Layer 2, relation 1 answers *same object* (AUC 0.996 [0.994, 0.998] "
-                          "within places; untrained 0.73 to 0.92), but taking it out costs "),
+    EXPECT_EQ(all[2].find("Layer 2, relation 1 answers *same object* (*same object*: AUC 0.996 "
+                          "[0.994, 0.998] within places, untrained 0.73 to 0.92), but taking it "
+                          "out costs "),
               0u)
         << all[2];
 }
 
 TEST(ScanSentences, SayWhatCannotBeSaid) {
-    auto scan = scanOf(-0.002, -0.02);
+    auto scan = scanOf(-0.002, -0.012);
     const auto all = sentencesOf(scan);
     const auto open = std::find_if(all.begin(), all.end(), [](const auto& text) {
         return text.find(
@@ -597,16 +652,22 @@ TEST(ScanSentences, WhatNoAttributeExplainsIsOneSentence) {
     auto& map = scan.atlas.relations[0];
     map.fits.push_back(map.fits[0]);
     map.labelled = -1, map.origin.clear();
-    EXPECT_NE(sentencesOf(scan)[0].find("; none of these explains what it tells: same object, same "
-                                        "row."),
-              std::string::npos)
-        << sentencesOf(scan)[0];
+    core::concludeScan(scan);
+    EXPECT_TRUE(scan.findings[0].text.ends_with("; no attribute explains it."))
+        << scan.findings[0].text;
+    EXPECT_EQ(scan.findings[0].proof.find(
+                  "None of these explains what it tells: same object, same row. Without it"),
+              0u)
+        << scan.findings[0].proof;
 }
 
 TEST(ScanSentences, WhatUntrainedModelsDoIsSaidAndNamesNothing) {
-    const auto inborn = sentencesOf(scanOf(-0.457, -0.5, "inborn"));
-    EXPECT_NE(inborn[0].find(": without it accuracy falls"), std::string::npos) << inborn[0];
-    EXPECT_NE(inborn[0].find("but not clearly better than weights that are not trained"),
+    auto inborn = scanOf(-0.457, -0.5, "inborn");
+    core::concludeScan(inborn);
+    EXPECT_NE(inborn.findings[0].text.find(": without it accuracy falls"), std::string::npos)
+        << inborn.findings[0].text;
+    EXPECT_NE(inborn.findings[0].proof.find(
+                  "but not clearly better than weights that are not trained"),
               std::string::npos);
     auto chance = scanOf(-0.457, -0.5);
     chance.atlas.untrainedScores = {0.5, 0.956};
@@ -615,8 +676,17 @@ TEST(ScanSentences, WhatUntrainedModelsDoIsSaidAndNamesNothing) {
     EXPECT_EQ(none[0],
               "The model answers no better than untrained ones: accuracy 95.7 %, and 2 models with "
               "fresh weights reach 50.0 to 95.6 %. Nothing can be said of what its parts do.");
-    const auto unknown = sentencesOf(scanOf(-0.457, -0.5, ""));
-    EXPECT_TRUE(unknown[0].ends_with("Whether untrained models do so, too, was not measured."));
+    auto unknown = scanOf(-0.457, -0.5, "");
+    unknown.atlas.untrainedModels = 4;
+    core::concludeScan(unknown);
+    EXPECT_TRUE(unknown.findings[0].proof.ends_with(
+        "Whether it was learned takes 8 untrained models; 4 were measured."))
+        << unknown.findings[0].proof;
+    unknown.atlas.untrainedModels = 8;
+    unknown.atlas.relations[0].untrainedFarthest = 0.49;
+    core::concludeScan(unknown);
+    EXPECT_TRUE(unknown.findings[0].proof.ends_with("has an attribute with 0.990."))
+        << unknown.findings[0].proof;
 }
 
 TEST(ScanSentences, AtMostTwelveAndTheStrongestFirst) {

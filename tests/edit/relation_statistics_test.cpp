@@ -378,11 +378,22 @@ TEST(PairAttributes, OfTextReadTheWholeWindow) {
 
 TEST(PairAttributes, OfPatches) {
     const auto all = attributesOfPatches({1, 3, false, false}, 2, {0, 1, 2},
-                                         {0.0F, 0.0F, 0.5F, 0.0F, 1.0F, 0.0F}, 2);
+                                         {0.0F, 0.0F, 0.5F, 0.0F, 1.0F, 0.0F}, 2, {0, 0, 0});
     EXPECT_EQ(named(all, "colour distance").values[1], 0.5F);
     EXPECT_EQ(named(all, "distance").values[2], 1.0F);
     EXPECT_EQ(named(all, "same side").truth[1], kPairNo);
     EXPECT_EQ(named(all, "same side").truth[2], kPairYes);
+}
+
+// N9: of patches of one colour alone nothing is asked but that they are empty.
+TEST(PairAttributes, OfEmptyPatches) {
+    const auto all = attributesOfPatches({1, 3, false, false}, 2, {0, 1, 2},
+                                         {0.0F, 0.0F, 0.5F, 0.0F, 1.0F, 0.0F}, 2, {1, 0, 0});
+    EXPECT_TRUE(std::isnan(named(all, "colour distance").values[1])) << "patch 0 is empty";
+    EXPECT_EQ(named(all, "colour distance").values[5], 0.5F);
+    EXPECT_EQ(named(all, "one empty").truth[1], kPairYes);
+    EXPECT_EQ(named(all, "one empty").truth[5], kPairNo);
+    EXPECT_EQ(named(all, "both empty").truth[1], kPairNo);
 }
 
 }  // namespace

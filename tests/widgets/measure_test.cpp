@@ -715,7 +715,9 @@ ModelScan scanOf() {
             part.row.ways = {{EditOp::Mean, {"accuracy", 0.957, 0.5, -0.457, -0.476, -0.441}, 0.4}};
         scan.parts.push_back(std::move(part));
     }
+    scan.heading = "1,000 images of occurs, pentos, accuracy 95.7 %";
     scan.findings = {{"Layer 2, relation 2 answers *same object*.",
+                      "*same object*: AUC 0.996 within places.",
                       "layer 2 relation 2",
                       {2},
                       0.457,
@@ -728,7 +730,7 @@ ModelScan scanOf() {
                       1,
                       1,
                       false},
-                     {"Layer 1, symbols together are used.", "layer 1 symbols"}};
+                     {"Layer 1, symbols together are used.", "", "layer 1 symbols"}};
     scan.notFound = {"No relation of layer 1 is used."};
     return scan;
 }
@@ -793,12 +795,31 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     EXPECT_TRUE(view.isEmpty());
     view.showResult(core::answerOf(scanOf()));
     view.show();
-    EXPECT_EQ(view.headText(), "1,000 images of occurs, pentos; accuracy 95.7 %");
+    EXPECT_EQ(view.headText(), "1,000 images of occurs, pentos, accuracy 95.7 %");
     auto* sentences = view.sentences();
-    ASSERT_EQ(sentences->count(), 3);
-    EXPECT_TRUE(sentences->item(0)->text().startsWith(
-        "1. Layer 2, relation 2 answers \u201csame object\u201d."))
-        << sentences->item(0)->text().toStdString();
+    ASSERT_EQ(sentences->count(), 5);
+    EXPECT_EQ(sentences->item(0)->text(),
+              "\u25B8 1. Layer 2, relation 2 answers \u201csame object\u201d.");
+    // The numbers behind a finding fold.
+    EXPECT_TRUE(sentences->item(1)->isHidden());
+    EXPECT_TRUE(sentences->item(3)->isHidden()) << "there are none";
+    const auto onArrow = [&] {
+        return sentences->visualItemRect(sentences->item(0)).topLeft() + QPoint(8, 8);
+    };
+    QSignalSpy opened(&view, &ScanView::exampleRequested);
+    QTest::mouseClick(sentences->viewport(), Qt::LeftButton, {}, onArrow());
+    EXPECT_FALSE(sentences->item(1)->isHidden());
+    EXPECT_EQ(sentences->item(1)->text(), "\u201csame object\u201d: AUC 0.996 within places.");
+    EXPECT_EQ(opened.size(), 0) << "the arrow opens no map";
+    view.showResult(core::answerOf(scanOf()));
+    EXPECT_FALSE(sentences->item(1)->isHidden()) << "the next result keeps what is open";
+    QTest::mouseClick(sentences->viewport(), Qt::LeftButton, {}, onArrow());
+    EXPECT_TRUE(sentences->item(1)->isHidden());
+    sentences->setCurrentRow(0);
+    QTest::keyClick(sentences, Qt::Key_Right);
+    EXPECT_FALSE(sentences->item(1)->isHidden());
+    QTest::keyClick(sentences, Qt::Key_Left);
+    EXPECT_TRUE(sentences->item(1)->isHidden());
     QSignalSpy maps(&view, &ScanView::mapRequested), examples(&view, &ScanView::exampleRequested);
     sentences->setCurrentRow(0);
     sentences->setFocus();
@@ -808,9 +829,9 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     const auto cell = examples[0][1].value<MapCell>();
     EXPECT_EQ(cell.kind, MapKind::Relation);
     EXPECT_EQ(cell.j, 4);
-    sentences->setCurrentRow(1);
-    QTest::keyClick(sentences, Qt::Key_Return);
     sentences->setCurrentRow(2);
+    QTest::keyClick(sentences, Qt::Key_Return);
+    sentences->setCurrentRow(4);
     QTest::keyClick(sentences, Qt::Key_Return);
     EXPECT_EQ(examples.size() + maps.size(), 1) << "these have no map";
     auto* table = view.table();
@@ -846,7 +867,7 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     EXPECT_TRUE(QFile::exists(folder.filePath("report.md")));
     // While it is measured.
     auto begun = scanOf();
-    begun.passes = 0, begun.measured = 0;
+    begun.passes = 0, begun.measured = 0, begun.heading.clear();
     view.showResult(core::answerOf(begun));
     EXPECT_TRUE(view.headText().endsWith("first pass: estimates"));
     view.clear("Not measured.");

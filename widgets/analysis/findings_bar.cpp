@@ -152,6 +152,7 @@ void FindingsBar::display() {
     const int room = (m_low ? 1 : 2) * std::max(40, m_sentence->width()) - (m_low ? 0 : 60);
     m_sentence->setText(fitted(text, m_sentence->fontMetrics(), room));
     QStringList tips{text};
+    if (shown && !shown->proof.empty()) tips << findingText(shown->proof);
     if (shown && !shown->confirm.empty()) tips << QString::fromStdString(shown->confirm);
     m_sentence->setToolTip(plainTip(tips.join(u'\n')));
     m_sentence->setAccessibleDescription(text);

@@ -50,6 +50,7 @@ std::vector<GridPanel> panelsOf(const Answer& answer) {
     for (std::size_t k = 0; k < layers.size(); ++k) rows << QString::number(k + 1);
     for (int k = 0; k < heads->sensory + heads->relational; ++k) columns << QString::number(k + 1);
     std::vector<GridPanel> panels;
+    const auto readings = std::make_shared<std::vector<std::string>>(table.texts("reading"));
     for (std::size_t m = 0; m < measures.size(); ++m) {
         const auto values = std::make_shared<std::vector<double>>(table.numbers(measures[m]));
         const QString name = shownText(measures[m]);
@@ -64,7 +65,8 @@ std::vector<GridPanel> panelsOf(const Answer& answer) {
             const double value = (*values)[static_cast<std::size_t>(row)];
             return GridCell{value, share(value)};
         };
-        panel.text = [heads, values, layers, name, flat = even[m]](int layer, int column) {
+        panel.text = [heads, values, readings, layers, name, flat = even[m]](int layer,
+                                                                            int column) {
             const auto row = static_cast<std::size_t>(std::max(0, heads->rowAt(layer, column)));
             const auto& link = heads->links[row];
             return QStringLiteral("%1, %2 head %3: %4 %5; even attention %6")
@@ -72,7 +74,9 @@ std::vector<GridPanel> panelsOf(const Answer& answer) {
                      link.kind == MapKind::RelationalAttention ? QStringLiteral("relational")
                                                                : QStringLiteral("sensory"))
                 .arg(link.index + 1)
-                .arg(name, share((*values)[row]), share(flat));
+                       .arg(name, share((*values)[row]), share(flat)) +
+                   ((*readings)[row].empty() ? QString()
+                                             : QStringLiteral("; it ") + shownText((*readings)[row]));
         };
         panels.push_back(std::move(panel));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <set>
 
 #include "analysis/scan.h"
 #include "widgets/analysis/answer_view.h"
@@ -18,8 +19,9 @@ public:
     explicit ScanView(QWidget* parent = nullptr);
 
     const ModelScan& result() const { return m_scan; }
-    /// Findings, then what was not found. A click or Enter on a finding shows its map at its best
-    /// example in the inspector.
+    /// Two lines for each finding: what it means, and the numbers behind it, which unfold by a click
+    /// on the arrow, or by Right and Left; then what was not found. A click or Enter on a finding
+    /// shows its map at its best example in the inspector.
     QListWidget* sentences() const { return m_sentences; }
     TableView* table() const { return m_table; }
 
@@ -27,11 +29,14 @@ protected:
     void fill(const Answer& answer) override;
     void draw(FigureLines& lines) const override;
     void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void open(int row);
+    void fold(std::size_t finding, bool folded);
 
     ModelScan m_scan;
+    std::set<std::size_t> m_open;  // findings whose numbers are shown
     QListWidget* m_sentences;
     TableView* m_table;
 };
