@@ -77,6 +77,20 @@ bool beyondUntrained(double value, std::span<const double> untrained, bool rises
     return rises ? value - *high > range : *low - value > range;
 }
 
+bool shareAbove(double low, double chance, std::span<const double> untrained) {
+    return low > chance && untrained.size() >= kFewestUntrained &&
+           std::all_of(untrained.begin(), untrained.end(), [&](double one) { return low > one; });
+}
+
+std::string untrainedShares(std::span<const double> untrained) {
+    if (untrained.empty()) return {};
+    const auto [low, high] = std::minmax_element(untrained.begin(), untrained.end());
+    const auto percent = [](double share) { return rounded(100.0 * share, 1); };
+    return std::to_string(untrained.size()) +
+           (untrained.size() == 1 ? " untrained model has " : " untrained models have ") +
+           (*low == *high ? "" : percent(*low) + " to ") + percent(*high) + " %";
+}
+
 // Against untrained models
 // -------------------------------------------------------------------------------------------------
 

@@ -39,6 +39,13 @@ double pAbove(const PairedChange& change, double limit);
 /// kFewestUntrained. `rises`: larger is beyond.
 bool beyondUntrained(double value, std::span<const double> untrained, bool rises = true);
 
+/// Whether a share whose interval begins at `low` is shown to be above chance, and above that of
+/// each of kFewestUntrained or more untrained models on the same examples.
+bool shareAbove(double low, double chance, std::span<const double> untrained);
+/// The words for untrained models beside a share: "4 untrained models have 31.7 to 55.0 %"; empty
+/// without any.
+std::string untrainedShares(std::span<const double> untrained);
+
 // Against untrained models
 // -------------------------------------------------------------------------------------------------
 

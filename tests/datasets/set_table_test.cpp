@@ -53,7 +53,8 @@ TEST(SetTable, WordsBecomeBitsAndNumbersAreScaled) {
     for (std::size_t k = 0; k < expected.size(); ++k)
         EXPECT_NEAR(table->numbers[k], expected[k], 1e-6) << k;
     EXPECT_EQ(table->words[1], "square, 2");
-    const std::vector<ObjectFacts::Fact> facts = {{"shape", false}, {"size", true}};
+    const std::vector<ObjectFacts::Fact> facts = {{"shape", false, {"circle", "disc", "square"}},
+                                                  {"size", true, {}, 1}};
     EXPECT_EQ(table->about.facts, facts);
     EXPECT_EQ(table->facts, (std::vector<std::int32_t>{0, 0, 2, 1, 0, 3, 1, 4}));
 }
