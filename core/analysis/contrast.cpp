@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <random>
 
 #include "analysis/contrast_terms.h"
 #include "analysis/edited_model.h"
@@ -26,12 +25,13 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::int64_t kContrastDraws = 200, kContrastImages = 100, kContrastTexts = 8;
-constexpr std::int64_t kLeastPairs = 50;     // of either kind
-constexpr std::int64_t kMostSideParts = 64;  // at the grain that is split
-constexpr std::int64_t kDrawnPairs = 256;    // pairs of parts of texts that have intervals
-constexpr std::int64_t kFreshMaps = 16;      // relations of a layer of an untrained model
-constexpr std::int64_t kFreshDraws = 40;     // of an untrained model, for its difference alone
+constexpr std::int64_t kContrastImages = 100, kContrastTexts = 8;
+constexpr std::int64_t kContrastBlocks = 50;  // that are left out one by one
+constexpr std::int64_t kLeastPairs = 50;      // of either kind
+constexpr std::int64_t kMostSideParts = 64;   // at the grain that is split
+constexpr std::int64_t kDrawnPairs = 256;     // pairs of parts of texts that have intervals
+constexpr std::int64_t kFreshMaps = 16;       // relations of a layer of an untrained model
+constexpr std::int64_t kFreshBlocks = 10;     // of an untrained model, which has no intervals
 constexpr double kNoContrast = std::numeric_limits<double>::quiet_NaN();
 
 class ContrastRun {
@@ -42,7 +42,7 @@ public:
           m_options(options),
           m_watch(watch),
           m_model(subject.model->edited(subject.interventions)),
-          m_streams(m_model->model(), m_model->options()),
+          m_streams(m_model->model(), m_model->options(), featuresOf(subject)),
           m_parts(m_streams, scoreMap(m_streams, {}, static_cast<int>(options.layer) - 1,
                                       options.kind, static_cast<int>(options.index) - 1)) {
         if (!subject.data || subject.data->size() == 0)
@@ -84,13 +84,11 @@ public:
         }
         const auto read = vectors(*m_model, m_parts, split);
         m_pairs.u = read.u, m_pairs.v = read.v;
-        const auto draws = drawn(c.examples);
-        const auto terms = contrastTerms(m_pairs, draws, m_text ? kDrawnPairs : 4096);
-        c.difference = terms.difference, c.low = terms.low, c.high = terms.high;
-        m_done = own;
         for (auto* value : {&c.untrainedLow, &c.untrainedHigh, &c.auc, &c.alone, &c.without,
                             &c.base, &c.change, &c.changeLow, &c.changeHigh, &c.cancellation})
             *value = kNoContrast;
+        const auto shares = measured(c, read, kContrastBlocks);
+        m_done = own;
         const auto scores = scoresOf(m_pairs);
         if (!scores.isfinite().all().item<bool>())
             throw Error(c.map +
@@ -101,11 +99,9 @@ public:
             throw OptionError("attribute", "'" + m_attribute +
                                                "' follows from the place: no place has pairs with "
                                                "yes and pairs with no; choose another");
-        c.split = !(c.low <= 0.0 && c.high >= 0.0);
         if (!c.split) return c;
-        fill(c, terms, read);
-        const auto at = terms.both.value.abs().flatten().argmax().item<std::int64_t>();
-        const auto senders = terms.both.value.size(1), a = at / senders, b = at % senders;
+        const auto at = shares.both.abs().flatten().argmax().item<std::int64_t>();
+        const auto senders = shares.both.size(1), a = at / senders, b = at % senders;
         c.strongestI = read.namesI[static_cast<std::size_t>(a)];
         c.strongestJ = read.namesJ[static_cast<std::size_t>(b)];
         const auto means = meansOf(m_pairs);
@@ -115,7 +111,7 @@ public:
         if (split) takeThrough(c, through.text());
         report(c);
         if (uses()) {
-            chooseUsed(c, terms, read);
+            chooseUsed(c, shares.facts, read);
             measureUse(c, means, read);
             report(c);
         }
@@ -124,6 +120,9 @@ public:
     }
 
 private:
+    static std::vector<std::string> featuresOf(const AnalysisSubject& subject) {
+        return subject.data ? subject.data->featureNames() : std::vector<std::string>();
+    }
     const std::string& ownStack() const {
         return m_streams.stacks()[static_cast<std::size_t>(m_parts.map().stack)].name;
     }
@@ -278,59 +277,63 @@ private:
         return all;
     }
 
-    static torch::Tensor drawn(std::int64_t examples) {
-        std::mt19937_64 random(0);
-        std::uniform_int_distribution<std::int64_t> one(0, examples - 1);
-        std::vector<std::int64_t> all(static_cast<std::size_t>(kContrastDraws * examples));
-        for (auto& example : all) example = one(random);
-        return torch::tensor(all, torch::kLong).view({kContrastDraws, examples});
-    }
+    /// The shares of pairs of parts and of facts, less what they owe to the examples being few.
+    struct PairShares {
+        torch::Tensor both, facts;
+    };
 
-    void fill(Contrast& c, const ContrastTerms& terms, const PartVectors& read) const {
+    // The difference of the vectors of m_pairs and, where it is told from 0, its shares, with
+    // intervals by leaving blocks of examples out.
+    PairShares measured(Contrast& c, const PartVectors& read, std::int64_t blocks) const {
+        const auto counts = withoutBlocks(torch::arange(m_pairs.yes.size(0)), blocks);
+        const auto terms = contrastTerms(m_pairs, counts, m_text ? kDrawnPairs : 4096);
+        const auto difference = jackknifed(terms.difference, counts);
+        c.difference = terms.difference[0].item<double>();
+        c.low = difference.low.item<double>(), c.high = difference.high.item<double>();
+        c.split = c.low > 0.0 || c.high < 0.0;
+        if (!c.split) return {};
         c.cancellation = terms.cancellation;
-        const auto row = [](const ContrastShares& shares, const char* side, const std::string& i,
+        const auto row = [](const JackknifeEstimate& shares, const char* side, const std::string& i,
                             const std::string& j, const std::vector<std::int64_t>& at) {
             ContrastShare share{side, i, j};
-            auto value = shares.value;
-            auto interval = shares.interval;
-            for (const auto place : at) {
-                value = value[place];
-                if (interval.defined()) interval = interval.select(1, place);
-            }
-            share.share = value.item<double>();
-            share.low = interval.defined() ? interval[0].item<double>() : kNoContrast;
-            share.high = interval.defined() ? interval[1].item<double>() : kNoContrast;
+            const auto number = [&](torch::Tensor values) {
+                for (const auto place : at) values = values[place];
+                return values.item<double>();
+            };
+            share.share = number(shares.value);
+            share.low = number(shares.low), share.high = number(shares.high);
             share.untrainedLow = share.untrainedHigh = kNoContrast;
             return share;
         };
-        const auto& i = read.namesI;
-        const auto& j = read.namesJ;
+        // All pairs of two lists of names.
+        const auto pairs = [&](const JackknifeEstimate& shares, const std::vector<std::string>& i,
+                               const std::vector<std::string>& j, std::vector<ContrastShare>& to) {
+            for (std::size_t a = 0; a < i.size(); ++a)
+                for (std::size_t b = 0; b < j.size(); ++b)
+                    to.push_back(row(shares, "both", i[a], j[b],
+                                     {static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)}));
+        };
+        const auto &i = read.namesI, &j = read.namesJ;
+        const auto receiver = jackknifed(terms.receiver, counts),
+                   sender = jackknifed(terms.sender, counts), both = jackknifed(terms.both, counts),
+                   whole = jackknifed(terms.sides, counts);
         for (std::size_t a = 0; a < i.size(); ++a)
-            c.parts.push_back(
-                row(terms.receiver, "receiver", i[a], {}, {static_cast<std::int64_t>(a)}));
+            c.parts.push_back(row(receiver, "receiver", i[a], {}, {static_cast<std::int64_t>(a)}));
         for (std::size_t b = 0; b < j.size(); ++b)
-            c.parts.push_back(
-                row(terms.sender, "sender", {}, j[b], {static_cast<std::int64_t>(b)}));
-        for (std::size_t a = 0; a < i.size(); ++a)
-            for (std::size_t b = 0; b < j.size(); ++b)
-                c.parts.push_back(
-                    row(terms.both, "both", i[a], j[b],
-                        {static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)}));
+            c.parts.push_back(row(sender, "sender", {}, j[b], {static_cast<std::int64_t>(b)}));
+        pairs(both, i, j, c.parts);
         std::stable_sort(c.parts.begin(), c.parts.end(), [](const auto& one, const auto& other) {
             return std::abs(one.share) > std::abs(other.share);
         });
         static constexpr std::array sides = {"receiver", "sender", "both"};
         for (std::int64_t side = 0; side < 3; ++side)
-            c.sides.push_back(
-                row(terms.sides, sides[static_cast<std::size_t>(side)], {}, {}, {side}));
-        if (!terms.facts.value.defined()) return;
+            c.sides.push_back(row(whole, sides[static_cast<std::size_t>(side)], {}, {}, {side}));
+        if (!terms.facts.defined()) return {both.value, {}};
+        const auto facts = jackknifed(terms.facts, counts);
         auto names = m_facts;
         names.emplace_back("rest");
-        for (std::size_t a = 0; a < names.size(); ++a)
-            for (std::size_t b = 0; b < names.size(); ++b)
-                c.facts.push_back(
-                    row(terms.facts, "both", names[a], names[b],
-                        {static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)}));
+        pairs(facts, names, names, c.facts);
+        return {both.value, facts.value};
     }
 
     void takeThrough(Contrast& c, const std::string& part) {
@@ -392,13 +395,8 @@ private:
         const auto read = vectors(model, parts, nullptr);
         m_done = before;
         m_pairs.u = read.u, m_pairs.v = read.v;
-        const auto terms =
-            contrastTerms(m_pairs, drawn(m_pairs.yes.size(0)).slice(0, 0, kFreshDraws),
-                          m_text ? kDrawnPairs : 4096);
         Contrast one;
-        one.difference = terms.difference;
-        one.split = !(terms.low <= 0.0 && terms.high >= 0.0);
-        fill(one, terms, read);
+        measured(one, read, kFreshBlocks);
         return one;
     }
 
@@ -414,7 +412,8 @@ private:
             if (m_options.untrained > 0 && hasFirst()) {
                 OpenedModel first(m_subject.run, "0", "cpu", m_watch.stop);
                 const auto edited = first.edited({});
-                const ModelStreams streams(edited->model(), edited->options());
+                const ModelStreams streams(edited->model(), edited->options(),
+                                           featuresOf(m_subject));
                 const auto one = sharesOf(*edited, ScoreParts(streams, m_parts.map()));
                 range.widen(one);
                 c.first = true, c.untrainedSplit += one.split;
@@ -425,7 +424,7 @@ private:
                     untrainedModel(model, run ? m_subject.model->run().train.init : std::string(),
                                    static_cast<std::uint64_t>(seed) + (run ? 1000003 : 1));
                 EditedModel edited(*fresh, m_model->options());
-                const ModelStreams streams(*fresh, m_model->options());
+                const ModelStreams streams(*fresh, m_model->options(), featuresOf(m_subject));
                 auto map = m_parts.map();
                 const bool relations = map.kind == ScoreKind::Relation;
                 bool split = false;
@@ -462,7 +461,7 @@ private:
 
     // Names the pair that is taken off: the one that was asked for, or the strongest of parts, or
     // of facts.
-    void chooseUsed(Contrast& c, const ContrastTerms& terms, const PartVectors& read) const {
+    void chooseUsed(Contrast& c, const torch::Tensor& facts, const PartVectors& read) const {
         const auto has = [](const std::vector<std::string>& names, const std::string& name) {
             return std::find(names.begin(), names.end(), name) != names.end();
         };
@@ -480,7 +479,7 @@ private:
         if (!c.byFacts || m_facts.empty()) return;
         // The rest is no fact.
         const auto count = static_cast<std::int64_t>(m_facts.size());
-        const auto shares = terms.facts.value.slice(0, 0, count).slice(1, 0, count).abs();
+        const auto shares = facts.slice(0, 0, count).slice(1, 0, count).abs();
         const auto at = shares.flatten().argmax().item<std::int64_t>();
         c.usedI = m_facts[static_cast<std::size_t>(at / count)];
         c.usedJ = m_facts[static_cast<std::size_t>(at % count)];

@@ -16,7 +16,7 @@ namespace {
 constexpr double kMuchCancels = 2.0;  // sum of |shares| above which large parts cancel
 // What a sentence asks for.
 constexpr double kTooMuchCancels = 3.0, kComparison = 0.7, kFact = 0.15, kPartShare = 0.25,
-                 kOneSide = 0.4, kBeyond = 0.1, kNearer = 0.05;
+                 kOneSide = 0.4, kBeyond = 0.1, kNearer = 0.05, kMostReach = 0.15;
 constexpr std::size_t kFactsSaid = 4, kMostSentences = 2;
 
 // What was compared, by how much, and what tells it.
@@ -60,46 +60,73 @@ std::string untrainedText(const ContrastShare& share) {
     const auto low = wholePercent(share.untrainedLow), high = wholePercent(share.untrainedHigh);
     return (low == high ? low : low + " to " + high) + " %";
 }
-/// Outside of all untrained models by ten points, and its interval does not reach them.
-bool isLearned(const Contrast& c, const ContrastShare& share) {
+/// Whether the interval is narrow enough to be told: 15 points to either side.
+bool isSure(const ContrastShare& share) {
+    return (share.high - share.low) / 2.0 <= kMostReach;
+}
+
+/// How a share lies to those of all untrained models: beyond them by ten points, with an interval
+/// that does not reach them.
+enum class Beside { NotTold, More, Less };
+Beside besideUntrained(const Contrast& c, const ContrastShare& share) {
     // Some of them alone are no spread.
     if (c.untrainedSplit < static_cast<std::int64_t>(kFewestUntrained))
-        return c.untrainedSplit == 0;
-    return (share.share > share.untrainedHigh + kBeyond && share.low > share.untrainedHigh) ||
-           (share.share < share.untrainedLow - kBeyond && share.high < share.untrainedLow);
+        return c.untrainedSplit == 0 ? Beside::More : Beside::NotTold;
+    if (share.share > share.untrainedHigh + kBeyond && share.low > share.untrainedHigh)
+        return Beside::More;
+    return share.share < share.untrainedLow - kBeyond && share.high < share.untrainedLow
+               ? Beside::Less
+               : Beside::NotTold;
 }
 
 /// By what facts of the objects the pairs differ.
 std::string factSentence(const Contrast& c) {
     std::vector<const ContrastShare*> facts;
     const ContrastShare* rest = nullptr;
+    std::size_t count = 0;
     for (const auto& share : c.facts) {
         if (share.i != share.j) continue;
+        count += share.i != "rest";
+        if (!isSure(share)) continue;
         if (share.i == "rest")
             rest = &share;
         else
             facts.push_back(&share);
     }
-    if (facts.empty() || !rest) return {};
-    const auto count = facts.size();
     std::stable_sort(facts.begin(), facts.end(),
                      [](const auto* a, const auto* b) { return a->share > b->share; });
-    facts.resize(std::min(count, kFactsSaid));
-    if (std::none_of(facts.begin(), facts.end(),
-                     [&](const auto* one) { return one->share >= kFact && isLearned(c, *one); }))
-        return {};
-    std::string text = "Of what separates *" + c.attribute + "* from the rest ", fresh;
-    for (const auto* fact : facts) {
-        const bool first = fact == facts.front();
-        text += (first ? "" : ", ") + shareText(*fact) + (first ? " is " : " ") + fact->i;
-        fresh += (first ? "" : ", ") + fact->i + " " + untrainedText(*fact);
+    facts.resize(std::min(facts.size(), kFactsSaid));
+    const auto found = [&](Beside how) -> const ContrastShare* {
+        const auto at = std::find_if(facts.begin(), facts.end(), [&](const auto* one) {
+            return one->share >= kFact && besideUntrained(c, *one) == how;
+        });
+        return at == facts.end() ? nullptr : *at;
+    };
+    std::string text = "Of what separates *" + c.attribute + "* from the rest ";
+    if (!found(Beside::More)) {
+        const auto* less = found(Beside::Less);
+        if (!less) return {};
+        return text + shareText(*less) + " is " + less->i + ", less than in untrained models (" +
+               untrainedText(*less) + "): training turned it elsewhere.";
     }
-    text += ", " + shareText(*rest) +
-            (count == 1   ? " what it does not say"
-             : count == 2 ? " both together or neither"
-                          : " several together or none");
-    if (c.untrainedSplit == 0) fresh = untrainedText(*facts.front());
-    return text + "; untrained models: " + fresh + ".";
+    // As they are written the shares add up to 100 %.
+    long left = 100;
+    const auto add = [&](const ContrastShare& share, const std::string& words) {
+        text += shareText(share) + words + ", ";
+        left -= std::lround(100.0 * share.share);
+    };
+    for (const auto* fact : facts)
+        add(*fact, (fact == facts.front() ? " is " : " ") + fact->i +
+                       (c.untrainedSplit == 0 ? ""
+                        : besideUntrained(c, *fact) == Beside::Less
+                            ? " (less than in untrained models: " + untrainedText(*fact) + ")"
+                            : " (untrained models: " + untrainedText(*fact) + ")"));
+    if (rest)
+        add(*rest, count == 1   ? " what it does not say"
+                   : count == 2 ? " both together or neither"
+                                : " several together or none");
+    text += "the rest " + numberWithMinus(static_cast<double>(left), 0) + " %";
+    return text + (c.untrainedSplit == 0 ? "; no untrained model tells them apart." : ".");
 }
 
 /// A head's part, "layer 1 relational head 2 relation 3": its words, and whether it is a part of
@@ -134,16 +161,18 @@ HeadWords headWords(const std::string& part, const std::string& each) {
     return {};
 }
 
-/// Which part of both objects is compared, and what happens without it.
+/// Which part of both objects is compared, and what happens without it. What has a smaller share
+/// than in untrained models is none that training made the map compare.
 std::string partSentence(const Contrast& c) {
     if (c.layer < 2 || c.strongestI != c.strongestJ || c.cancellation > kTooMuchCancels) return {};
     const auto at = std::find_if(c.parts.begin(), c.parts.end(), [&](const auto& share) {
         return share.side == "both" && share.i == c.strongestI && share.j == c.strongestJ;
     });
-    if (at == c.parts.end() || !(at->low >= kPartShare)) return {};
+    if (at == c.parts.end() || !(at->low >= kPartShare) || !isSure(*at)) return {};
     // The loss of the AUC, on the side that it has.
     const bool nearer = std::abs(c.without - 0.5) <= std::abs(c.auc - 0.5) - kNearer;
-    if (!isLearned(c, *at) && !nearer) return {};
+    const auto beside = besideUntrained(c, *at);
+    if (beside == Beside::NotTold && !nearer) return {};
     const auto each = c.things.substr(0, c.things.size() - (c.things == "patches" ? 2 : 1));
     std::string what;
     int layer = 0, end = 0;
@@ -161,9 +190,14 @@ std::string partSentence(const Contrast& c) {
                 c.throughOf == c.strongestI)
                 what += " from the other (a relation of a relation)";
     }
-    std::string text = "It compares " + what + ": " + shareText(*at) +
-                       " (untrained models: " + untrainedText(*at) +
-                       (isLearned(c, *at) ? "" : ", so not shown to be learned") + ")";
+    std::string text = beside == Beside::Less
+                           ? shareText(*at) + " of the difference comes from comparing " + what +
+                                 ", less than in untrained models (" + untrainedText(*at) +
+                                 "): training turned it elsewhere"
+                           : "It compares " + what + ": " + shareText(*at) +
+                                 " (untrained models: " + untrainedText(*at) +
+                                 (beside == Beside::More ? "" : ", so not shown to be learned") +
+                                 ")";
     text += nearer ? "; without it the AUC of its scores is " + numberText("%.2f", c.without) +
                          " for " + numberText("%.2f", c.auc)
                    : "; the rest tells them apart as well (AUC of its scores " +
@@ -184,7 +218,7 @@ std::string sideSentence(const Contrast& c) {
     for (const auto& side : c.sides) {
         // A softmax does not see what a receiver gives its whole row.
         if (side.side == "both" || (c.softmax && side.side == "receiver")) continue;
-        if (side.low >= kOneSide && isLearned(c, side))
+        if (side.low >= kOneSide && isSure(side) && besideUntrained(c, side) == Beside::More)
             return shareText(side) + " of the difference comes from the " + side.side +
                    " alone, which is no comparison (untrained models: " + untrainedText(side) +
                    ").";
@@ -202,7 +236,7 @@ std::vector<std::string> sentencesOf(const Contrast& c) {
     const auto comparison = std::find_if(c.sides.begin(), c.sides.end(),
                                          [](const auto& side) { return side.side == "both"; });
     if (c.cancellation <= kMuchCancels && comparison != c.sides.end() &&
-        comparison->share >= kComparison)
+        comparison->share >= kComparison && isSure(*comparison))
         sentences.push_back(factSentence(c));
     sentences.push_back(partSentence(c));
     sentences.push_back(sideSentence(c));

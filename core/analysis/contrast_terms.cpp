@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analysis/relation_statistics.h"
+#include "types/student_t.h"
 
 namespace relascope::core {
 namespace {
@@ -126,25 +127,10 @@ private:
     torch::Tensor m_sums;
 };
 
-// How often each example is in each draw, after a first way that has each once: [1 + draws, e].
-torch::Tensor countsOf(const torch::Tensor& draws, std::int64_t examples) {
-    auto once = torch::ones({1, examples}, torch::kDouble);
-    if (!draws.defined()) return once;
-    const auto drawn = torch::zeros({draws.size(0), examples}, torch::kDouble)
-                           .scatter_add_(1, draws, torch::ones(draws.sizes(), torch::kDouble));
-    return torch::cat({once, drawn});
-}
-
-// Shares [ways, ...] with the first as their value.
-ContrastShares sharesOf(const torch::Tensor& terms, const torch::Tensor& difference) {
-    std::vector<std::int64_t> shape(static_cast<std::size_t>(terms.dim()), 1);
-    shape[0] = -1;
-    const auto all = terms / difference.view(shape);
-    ContrastShares shares{all[0], {}};
-    if (all.size(0) > 1)
-        shares.interval =
-            at::nanquantile(all.slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble), 0);
-    return shares;
+// All ways of counting examples, the first has each once: [1 + ways, e].
+torch::Tensor allWays(const torch::Tensor& counts, std::int64_t examples) {
+    const auto once = torch::ones({1, examples}, torch::kDouble);
+    return counts.defined() ? torch::cat({once, counts}) : once;
 }
 
 // Hands parts [objects, parts, k] on in double, a few objects at once.
@@ -176,23 +162,24 @@ torch::Tensor sumOf(const torch::Tensor& parts) {
     return sums;
 }
 
-/// The facts of objects as columns, one for each value of each fact, and what each column does.
-struct FactFit {
-    torch::Tensor known;    // [objects]: all facts are
-    torch::Tensor columns;  // [objects, facts]: the column of each fact's value
-    torch::Tensor effects;  // [columns, k]: less the mean of the fact's
+/// The facts of the objects that take part as columns, one for each value of each fact.
+struct FactColumns {
+    torch::Tensor known;             // [objects]: all facts are
+    torch::Tensor of;                // [objects, facts]: the column of each fact's value
+    std::vector<std::int64_t> ends;  // of each fact's columns
+
+    std::int64_t count() const { return std::max<std::int64_t>(ends.back(), 1); }
 };
 
-FactFit fitOf(const ContrastPairs& pairs, const torch::Tensor& x) {
+FactColumns factColumns(const ContrastPairs& pairs) {
     const auto with = takesPart(pairs).flatten().nonzero().flatten();
     const auto values = pairs.facts.flatten(0, 1).index_select(0, with);  // [objects, facts]
-    FactFit fit;
-    fit.known = values.ge(0).all(1);
-    fit.columns = torch::zeros_like(values);
-    const auto rows = fit.known.nonzero().flatten();
+    FactColumns columns;
+    columns.known = values.ge(0).all(1);
+    columns.of = torch::zeros_like(values);
+    const auto rows = columns.known.nonzero().flatten();
     const auto own = values.index_select(0, rows);
     std::int64_t next = 0;
-    std::vector<std::int64_t> ends;
     for (std::int64_t f = 0; f < values.size(1); ++f) {
         const auto [value, index, count] = at::_unique2(own.select(1, f), true, true, true);
         // Rare values have one column together.
@@ -200,37 +187,61 @@ FactFit fitOf(const ContrastPairs& pairs, const torch::Tensor& x) {
         auto column = rare.logical_not().to(torch::kLong).cumsum(0) - 1;
         const auto common = rare.logical_not().sum().item<std::int64_t>();
         column.masked_fill_(rare, common);
-        fit.columns.select(1, f).index_put_({rows}, column.index_select(0, index) + next);
+        columns.of.select(1, f).index_put_({rows}, column.index_select(0, index) + next);
         next += common + (rare.any().item<bool>() ? 1 : 0);
-        ends.push_back(next);
+        columns.ends.push_back(next);
     }
-    fit.effects = torch::zeros({std::max<std::int64_t>(next, 1), x.size(1)}, torch::kDouble);
-    if (rows.size(0) == 0) return fit;
-    const auto chosen = fit.columns.index_select(0, rows);
-    const auto design = torch::zeros({rows.size(0), next}, torch::kDouble).scatter_(1, chosen, 1.0);
-    const auto squares = torch::matmul(design.t(), design);
-    fit.effects = torch::matmul(at::linalg_pinv(squares, 1e-10, true),
-                                torch::matmul(design.t(), x.index_select(0, rows)));
-    const auto share = squares.diagonal() / static_cast<double>(rows.size(0));
-    for (std::size_t f = 0; f < ends.size(); ++f) {
-        const auto first = f > 0 ? ends[f - 1] : 0;
-        auto own = fit.effects.slice(0, first, ends[f]);
-        own -= torch::matmul(share.slice(0, first, ends[f]), own);
-    }
-    return fit;
+    return columns;
 }
 
-// The effects of facts on some of the vectors x [objects, k], and the rest: [objects, facts + 1,
-// k].
-torch::Tensor factEffects(const FactFit& fit, const torch::Tensor& x, std::int64_t first,
-                          std::int64_t last) {
-    const auto columns = fit.columns.slice(0, first, last);
-    const auto own = x.slice(0, first, last);
-    auto effects = fit.effects.index_select(0, columns.flatten())
-                       .view({columns.size(0), columns.size(1), x.size(1)}) *
-                   fit.known.slice(0, first, last).to(torch::kDouble).view({-1, 1, 1});
-    return torch::cat({effects, (own - effects.sum(1)).unsqueeze(1)}, 1);
-}
+/// What least squares need of vectors on columns.
+struct ColumnSums {
+    torch::Tensor squares;  // [columns, columns]: how often two columns meet
+    torch::Tensor moments;  // [columns, k]: sums of vectors
+    torch::Tensor places;   // [columns, places]: how many objects
+
+    ColumnSums(const FactColumns& columns, std::int64_t k, std::int64_t count)
+        : squares(torch::zeros({columns.count() * columns.count()}, torch::kDouble)),
+          moments(torch::zeros({columns.count(), k}, torch::kDouble)),
+          places(torch::zeros({columns.count() * count}, torch::kDouble)) {}
+
+    ColumnSums clone() const {
+        auto copy = *this;
+        for (auto* sum : {&copy.squares, &copy.moments, &copy.places}) *sum = sum->clone();
+        return copy;
+    }
+    /// Adds vectors x [some, k] at these rows of the columns, as often as `times` [some] says.
+    void add(const FactColumns& columns, const torch::Tensor& rows, const torch::Tensor& x,
+             const torch::Tensor& place, const torch::Tensor& times) {
+        const auto own = times * columns.known.index_select(0, rows).to(torch::kDouble);
+        const auto of = columns.of.index_select(0, rows);
+        const auto weighted = x * own.unsqueeze(1);
+        const auto count = moments.size(0), whereabouts = places.size(0) / count;
+        for (std::int64_t f = 0; f < of.size(1); ++f) {
+            const auto column = of.select(1, f);
+            moments.index_add_(0, column, weighted);
+            places.index_add_(0, column * whereabouts + place, own);
+            for (std::int64_t g = 0; g < of.size(1); ++g)
+                squares.index_add_(0, column * count + of.select(1, g), own);
+        }
+    }
+    /// What each column does, less the mean of its fact: [columns, k]; of several solutions the
+    /// shortest. `shift` [places, k] is taken off the vectors; or undefined.
+    torch::Tensor effects(const FactColumns& columns, const torch::Tensor& shift) const {
+        const auto count = moments.size(0);
+        const auto met = squares.view({count, count});
+        const auto sums =
+            shift.defined() ? moments - torch::matmul(places.view({count, -1}), shift) : moments;
+        auto effects = torch::matmul(at::linalg_pinv(met, 1e-10, true), sums);
+        for (std::size_t f = 0; f < columns.ends.size(); ++f) {
+            const auto first = f > 0 ? columns.ends[f - 1] : 0, last = columns.ends[f];
+            const auto times = met.diagonal().slice(0, first, last);
+            auto some = effects.slice(0, first, last);
+            some -= torch::matmul(times / times.sum().clamp_min(1.0), some);
+        }
+        return effects;
+    }
+};
 
 /// One side of all pairs.
 struct CentredSide {
@@ -273,60 +284,254 @@ torch::Tensor objectPlaces(const ContrastPairs& pairs, const torch::Tensor& obje
     return pairs.byOffset ? torch::zeros_like(object) : object;
 }
 
-// The pairs of many parts: the sums over i come first, so that no terms of all pairs of objects are
-// made, and intervals are those of the strongest.
-void addStrongest(const ContrastPairs& pairs, const Places& places, const PairRows& rows,
-                  const CentredSide& left, const CentredSide& right, const torch::Tensor& counts,
-                  const torch::Tensor& difference, std::int64_t most, ContrastTerms& result) {
+// The weights c of pairs for each way of counting examples, times how often each counts: [ways,
+// examples, n, n].
+torch::Tensor pairWeights(const ContrastPairs& pairs, const Places& places, const PlaceWeights& c,
+                          const torch::Tensor& ways, std::int64_t first, std::int64_t last) {
+    const auto n = pairs.yes.size(1);
+    const auto at = [&](const torch::Tensor& weights) {
+        return weights.index_select(1, places.of).view({-1, 1, n, n});
+    };
+    return (at(c.yes) * pairs.yes.slice(0, first, last) +
+            at(c.no) * pairs.no.slice(0, first, last)) *
+           ways.slice(1, first, last).view({ways.size(0), last - first, 1, 1});
+}
+
+/// A side for all ways of counting examples.
+struct WaySide {
+    torch::Tensor brought;  // [ways, places of the other object, parts, k]: sums of weights c times
+                            // the vectors of the own object
+    torch::Tensor shift;    // [ways, own places, parts, k]: the mean, less that of all examples
+};
+
+WaySide waySide(const ContrastPairs& pairs, const Places& places, const PairRows& rows,
+                const PlaceWeights& c, const torch::Tensor& ways, const CentredSide& side,
+                bool receiver, bool anew) {
+    const auto e = pairs.yes.size(0), n = pairs.yes.size(1), w = ways.size(0),
+               parts = side.parts.size(1), k = side.parts.size(2),
+               whereabouts = pairs.byOffset ? std::int64_t{1} : n;
+    const auto with = takesPart(pairs);
+    // [..., i, j] as [..., own object, other].
+    const auto turned = [&](const torch::Tensor& cells) {
+        return receiver ? cells : cells.transpose(-1, -2);
+    };
+    const auto more = ways - 1.0;
+    auto brought = torch::zeros({w, whereabouts, parts * k}, torch::kDouble),
+         shift = torch::zeros_like(brought);
+    // Where each place is one pair of an example, ways differ from the first in few examples, and
+    // all the others are summed once: [own places, (yes, no) x other places, parts k].
+    auto once = torch::zeros({pairs.byOffset ? 0 : n, 2 * n, parts * k}, torch::kDouble);
+    const auto step =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(kTermValues) * 4 / (n * parts * k), 1,
+                                 std::max<std::int64_t>(e / w, 1));
+    for (std::int64_t first = 0; first < e; first += step) {
+        const auto last = std::min(e, first + step), some = last - first;
+        const auto own = denseOf(side.slice(rows.firstObject[static_cast<std::size_t>(first)],
+                                            rows.firstObject[static_cast<std::size_t>(last)]),
+                                 with, first, last)
+                             .to(torch::kDouble)
+                             .flatten(2);  // [some, n, parts k]
+        const auto differ = more.slice(1, first, last).ne(0).any(1).nonzero().flatten();
+        const auto of = pairs.byOffset ? torch::arange(w) : differ;
+        const PlaceWeights weights{c.yes.index_select(0, of), c.no.index_select(0, of)};
+        const auto by = turned(pairWeights(
+            pairs, places, weights, (pairs.byOffset ? ways : more).index_select(0, of), first,
+            last));  // [some ways, examples, own, other]
+        if (pairs.byOffset) {
+            brought += torch::matmul(by.sum(3).flatten(1), own.flatten(0, 1)).unsqueeze(1);
+        } else {
+            const auto kinds = turned(
+                torch::stack({pairs.yes.slice(0, first, last), pairs.no.slice(0, first, last)}));
+            once += torch::bmm(kinds.permute({2, 0, 3, 1}).reshape({n, 2 * n, some}),
+                               own.transpose(0, 1));
+            brought.index_add_(
+                0, of,
+                torch::matmul(by.permute({0, 3, 1, 2}).reshape({of.size(0) * n, some * n}),
+                              own.flatten(0, 1))
+                    .view({of.size(0), n, parts * k}));
+        }
+        if (!anew) continue;
+        // Vectors are centred: those of all examples add up to 0.
+        const auto times = more.index_select(0, differ).slice(1, first, last).unsqueeze(2) *
+                           with.slice(0, first, last).to(torch::kDouble);  // [ways, some, n]
+        shift.index_add_(
+            0, differ,
+            pairs.byOffset
+                ? torch::matmul(times.flatten(1), own.flatten(0, 1)).unsqueeze(1)
+                : torch::bmm(times.permute({2, 0, 1}), own.transpose(0, 1)).transpose(0, 1));
+    }
+    if (!pairs.byOffset) {
+        const auto weights = turned(torch::stack({c.yes, c.no}, 1).view({w, 2, n, n}));
+        brought += torch::bmm(weights.permute({3, 0, 2, 1}).reshape({n, w, 2 * n}),
+                              once.view({n, 2, n, parts * k})
+                                  .permute({2, 0, 1, 3})
+                                  .reshape({n, 2 * n, parts * k}))
+                       .transpose(0, 1);
+    }
+    WaySide all;
+    all.brought = brought.view({w, whereabouts, parts, k});
+    if (!anew) return all;
+    auto count = torch::matmul(ways, with.to(torch::kDouble));  // [ways, n]
+    if (pairs.byOffset) count = count.sum(1, true);
+    all.shift = (shift / count.clamp_min(1.0).unsqueeze(2)).view({w, whereabouts, parts, k});
+    return all;
+}
+
+// sum over pairs of their weights times <left_a(i), right_b(j)>, [a, b], of weights [e, n, n] and
+// vectors [e, n, a or b, k]. The sums over i come first, so that no terms of pairs are made.
+torch::Tensor weightedProducts(const torch::Tensor& weights, const torch::Tensor& left,
+                               const torch::Tensor& right) {
+    const auto a = left.size(2), b = right.size(2);
+    const auto summed = torch::bmm(weights.to(left.scalar_type()).transpose(1, 2), left.flatten(2))
+                            .view({left.size(0), left.size(1), a, left.size(3)})
+                            .permute({2, 0, 1, 3});
+    return torch::matmul(summed.reshape({a, -1}), right.permute({0, 1, 3, 2}).reshape({-1, b}))
+        .to(torch::kDouble);
+}
+
+// Hands a few examples at once on, whose vectors have so many numbers.
+template <class Work>
+void eachExamples(std::int64_t examples, std::int64_t values, const Work& work) {
+    const auto step = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(kTermValues / static_cast<double>(values)));
+    for (std::int64_t first = 0; first < examples; first += step)
+        work(first, std::min(examples, first + step));
+}
+
+/// The sums of pairs of parts.
+struct PartSums {
+    torch::Tensor all;     // [parts of i, parts of j] of the first way
+    torch::Tensor chosen;  // a * parts of j + b of those that further ways are computed of
+    torch::Tensor ways;    // [ways, chosen]
+};
+
+// The pairs of many parts, of which further ways are those of the strongest.
+PartSums strongestParts(const ContrastPairs& pairs, const Places& places, const PairRows& rows,
+                        const PlaceWeights& c, const torch::Tensor& ways, const CentredSide& left,
+                        const CentredSide& right, std::int64_t most) {
     const auto e = pairs.yes.size(0), n = pairs.yes.size(1), a = pairs.u.size(1),
                b = pairs.v.size(1), k = pairs.u.size(2);
     const auto with = takesPart(pairs);
-    const auto c = weightsOf(places, counts.slice(0, 0, 1));
-    const auto weights = c.yes.index_select(1, places.of).view({1, n, n}) * pairs.yes +
-                         c.no.index_select(1, places.of).view({1, n, n}) * pairs.no;
-    const auto each = [&](std::int64_t values, const auto& work) {
-        const auto step = std::max<std::int64_t>(
-            1, static_cast<std::int64_t>(kTermValues / static_cast<double>(values)));
-        for (std::int64_t first = 0; first < e; first += step) {
-            const auto last = std::min(e, first + step);
-            const auto from = rows.firstObject[static_cast<std::size_t>(first)],
-                       to = rows.firstObject[static_cast<std::size_t>(last)];
-            work(first, last, denseOf(left.slice(from, to), with, first, last),
-                 denseOf(right.slice(from, to), with, first, last));
-        }
+    const auto dense = [&](const CentredSide& side, std::int64_t first, std::int64_t last) {
+        return denseOf(side.slice(rows.firstObject[static_cast<std::size_t>(first)],
+                                  rows.firstObject[static_cast<std::size_t>(last)]),
+                       with, first, last);
     };
-    auto sums = torch::zeros({a, b}, torch::kDouble);
-    each(n * (a + b) * k, [&](std::int64_t first, std::int64_t last, const torch::Tensor& du,
-                              const torch::Tensor& dv) {
-        const auto own = weights.slice(0, first, last).to(du.scalar_type());
-        const auto summed = torch::bmm(own.transpose(1, 2), du.flatten(2))
-                                .view({last - first, n, a, k})
-                                .permute({2, 0, 1, 3});
-        sums += torch::matmul(summed.reshape({a, -1}), dv.permute({0, 1, 3, 2}).reshape({-1, b}));
+    PartSums sums;
+    sums.all = torch::zeros({a, b}, torch::kDouble);
+    const PlaceWeights once{c.yes.slice(0, 0, 1), c.no.slice(0, 0, 1)};
+    const auto first = ways.slice(0, 0, 1);
+    eachExamples(e, n * (a + b) * k, [&](std::int64_t from, std::int64_t to) {
+        sums.all += weightedProducts(pairWeights(pairs, places, once, first, from, to)[0],
+                                     dense(left, from, to), dense(right, from, to));
     });
-    result.both.value = sums * pairs.scale / difference[0];
-    const auto strongest = std::get<1>(result.both.value.abs().flatten().topk(most)).contiguous();
-    const auto* chosen = strongest.const_data_ptr<std::int64_t>();
-    result.drawn.assign(chosen, chosen + most);
-    if (counts.size(0) == 1) return;
-    WaySums drawn(pairs, places, rows, counts);
-    const auto of = torch::div(strongest, b, "floor"), other = strongest - of * b;
-    each(most * n * (n + 2 * k), [&](std::int64_t first, std::int64_t last, const torch::Tensor& du,
-                                     const torch::Tensor& dv) {
-        const auto at = rows.firstPair[static_cast<std::size_t>(first)],
-                   end = rows.firstPair[static_cast<std::size_t>(last)];
+    sums.chosen = std::get<1>(sums.all.abs().flatten().topk(most)).contiguous();
+    if (ways.size(0) == 1) return sums;
+    WaySums drawn(pairs, places, rows, ways);
+    const auto of = torch::div(sums.chosen, b, "floor"), other = sums.chosen - of * b;
+    eachExamples(e, most * n * (n + 2 * k), [&](std::int64_t from, std::int64_t to) {
+        const auto at = rows.firstPair[static_cast<std::size_t>(from)],
+                   end = rows.firstPair[static_cast<std::size_t>(to)];
         if (at == end) return;
-        const auto terms =
-            torch::matmul(du.index_select(2, of).transpose(1, 2),
-                          dv.index_select(2, other).permute({0, 2, 3, 1}));  // [e, some, n, n]
+        const auto terms = torch::matmul(dense(left, from, to).index_select(2, of).transpose(1, 2),
+                                         dense(right, from, to)
+                                             .index_select(2, other)
+                                             .permute({0, 2, 3, 1}));  // [e, some, n, n]
         drawn.add(at, end,
-                  terms.index({rows.example.slice(0, at, end) - first, torch::indexing::Slice(),
+                  terms.index({rows.example.slice(0, at, end) - from, torch::indexing::Slice(),
                                rows.i.slice(0, at, end), rows.j.slice(0, at, end)}));
     });
-    result.both.interval =
-        torch::full({2, a * b}, NAN, torch::kDouble)
-            .index_copy(1, strongest, sharesOf(drawn.sums() * pairs.scale, difference).interval)
-            .view({2, a, b});
+    sums.ways = drawn.sums();
+    return sums;
+}
+
+// The sums of pairs of facts for all ways: [ways, facts + rest, facts + rest]. `shifts` [ways,
+// places, k] are those of the means of both sides; undefined: means and effects are those of the
+// first way. `whole` [ways]: the sum of everything.
+torch::Tensor factSums(const ContrastPairs& pairs, const Places& places, const PlaceWeights& c,
+                       const torch::Tensor& ways, const CentredSide& left, const CentredSide& right,
+                       const torch::Tensor& shiftI, const torch::Tensor& shiftJ,
+                       const torch::Tensor& whole) {
+    const auto e = pairs.yes.size(0), n = pairs.yes.size(1), facts = pairs.facts.size(2),
+               whereabouts = pairs.byOffset ? std::int64_t{1} : n;
+    const auto with = takesPart(pairs);
+    const auto columns = factColumns(pairs);
+    const auto owner = with.flatten().nonzero().flatten().div(n, "floor");
+    const auto everything = torch::arange(owner.size(0));
+    // One column of 0 and 1 for each value, and the vectors, of all objects: [e, n, ...].
+    const auto indicators = denseOf(torch::zeros({owner.size(0), columns.count()})
+                                        .scatter_(1, columns.of, 1.0)
+                                        .mul_(columns.known.unsqueeze(1)),
+                                    with, 0, e);
+    const auto dense = [&](const CentredSide& side) {
+        return denseOf(side.whole.to(torch::kFloat), with, 0, e).flatten(0, 1);
+    };
+    const bool one = right.parts.is_same(left.parts);
+    const auto vectorsI = dense(left), vectorsJ = one ? vectorsI : dense(right);
+    const auto sumsOf = [&](const CentredSide& side) {
+        ColumnSums sums(columns, side.whole.size(1), whereabouts);
+        sums.add(columns, everything, side.whole, side.place,
+                 torch::ones({owner.size(0)}, torch::kDouble));
+        return sums;
+    };
+    const auto sumsI = sumsOf(left), sumsJ = one ? sumsI : sumsOf(right);
+    // The sums over the columns of each fact.
+    const auto byFact = [&](const torch::Tensor& values) {
+        std::vector<torch::Tensor> all;
+        for (std::size_t f = 0; f < columns.ends.size(); ++f)
+            all.push_back(values.slice(0, f > 0 ? columns.ends[f - 1] : 0, columns.ends[f]).sum(0));
+        return torch::stack(all);
+    };
+    torch::Tensor effectsI, effectsJ;
+    std::vector<torch::Tensor> all;
+    for (std::int64_t w = 0; w < ways.size(0); ++w) {
+        const auto shiftOf = [&](const torch::Tensor& shift) {
+            return shift.defined() ? shift[w] : shift;
+        };
+        if (w == 0 || shiftI.defined()) {
+            const auto more = (ways[w] - 1.0).index_select(0, owner);
+            const auto differ = more.nonzero().flatten();
+            const auto effectsOf = [&](const CentredSide& side, const ColumnSums& sums,
+                                       const torch::Tensor& shift) {
+                auto own = sums.clone();
+                own.add(columns, differ, side.whole.index_select(0, differ),
+                        side.place.index_select(0, differ), more.index_select(0, differ));
+                return own.effects(columns, shiftOf(shift));
+            };
+            effectsI = effectsOf(left, sumsI, shiftI);
+            effectsJ = one ? effectsI : effectsOf(right, sumsJ, shiftJ);
+        }
+        const PlaceWeights own{c.yes.slice(0, w, w + 1), c.no.slice(0, w, w + 1)};
+        const auto weights =
+            pairWeights(pairs, places, own, ways.slice(0, w, w + 1), 0, e)[0].to(torch::kFloat);
+        // The weights of each value of the other object: [e n, columns].
+        const auto ofI = torch::bmm(weights.transpose(1, 2), indicators).flatten(0, 1),
+                   ofJ = torch::bmm(weights, indicators).flatten(0, 1);
+        const auto met = torch::matmul(ofI.t(), indicators.flatten(0, 1)).to(torch::kDouble);
+        // The products of what each value does with the whole vectors of the other objects.
+        const auto withOthers = [&](const torch::Tensor& of, const torch::Tensor& vectors,
+                                    const torch::Tensor& shift, const torch::Tensor& effects) {
+            auto sums = torch::matmul(of.t(), vectors).to(torch::kDouble);  // [columns, k]
+            if (shift.defined()) {
+                const auto at = of.view({e, n, -1}).sum(0, false, torch::kDouble);  // [n, columns]
+                sums -= torch::matmul(pairs.byOffset ? at.sum(0).unsqueeze(1) : at.t(), shift[w]);
+            }
+            return byFact((sums * effects).sum(1));
+        };
+        const auto pairsOfFacts =
+            byFact(byFact(met * torch::matmul(effectsI, effectsJ.t())).t()).t();
+        auto sum = torch::zeros({facts + 1, facts + 1}, torch::kDouble);
+        sum.slice(0, 0, facts).slice(1, 0, facts).copy_(pairsOfFacts);
+        sum.slice(0, 0, facts)
+            .select(1, facts)
+            .copy_(withOthers(ofI, vectorsJ, shiftJ, effectsI) - pairsOfFacts.sum(1));
+        sum[facts]
+            .slice(0, 0, facts)
+            .copy_(withOthers(ofJ, vectorsI, shiftI, effectsJ) - pairsOfFacts.sum(0));
+        sum[facts][facts] = whole[w] - sum.sum();
+        all.push_back(sum);
+    }
+    return torch::stack(all);
 }
 
 }  // namespace
@@ -354,28 +559,43 @@ PartMeans meansOf(const ContrastPairs& pairs) {
     return means;
 }
 
-ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& draws,
-                            std::int64_t most) {
+ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& counts,
+                            std::int64_t most, bool held) {
     const torch::NoGradGuard noGrad;
     const auto places = placesOf(pairs);
     const auto rows = rowsOf(pairs, places);
     const auto e = pairs.yes.size(0), a = pairs.u.size(1), b = pairs.v.size(1), k = pairs.u.size(2);
-    const auto type = pairs.u.scalar_type();
+    const auto ways = allWays(counts, e);
+    const auto c = weightsOf(places, ways);
+    const bool anew = !held && ways.size(0) > 1;
     const auto means = meansOf(pairs);
     const auto place = objectPlaces(pairs, rows.object);
     // Symmetric maps have one side.
-    const bool one = pairs.v.is_same(pairs.u);
     const auto left = sideOf(pairs.u, means.u, place);
-    const auto right = one ? left : sideOf(pairs.v, means.v, place);
-    // What each part of one object is to the means of the other, at each of its places.
-    const auto muAll = means.u.sum(1), nuAll = means.v.sum(1);  // [n or 1, k]
+    const auto right = pairs.v.is_same(pairs.u) ? left : sideOf(pairs.v, means.v, place);
+    const auto sideI = waySide(pairs, places, rows, c, ways, left, true, anew),
+               sideJ = waySide(pairs, places, rows, c, ways, right, false, anew);
+    // What one object is to the whole mean of the other, and what the means of a way take off pairs
+    // of parts. Weights add up to 0 at each place, so that means x means has none.
+    const auto alone = [](const torch::Tensor& brought, const torch::Tensor& mean,
+                          const torch::Tensor& shift) {
+        const auto whole =
+            shift.defined() ? mean.unsqueeze(0) + shift.sum(2) : mean.unsqueeze(0);  // [ways, p, k]
+        return (brought * whole.unsqueeze(2)).sum({1, 3});
+    };
+    const auto receiver = alone(sideI.brought, means.v.sum(1), sideJ.shift),
+               sender = alone(sideJ.brought, means.u.sum(1), sideI.shift);
+    torch::Tensor moved;  // [ways, a, b]
+    if (anew) {
+        const auto flat = [](const torch::Tensor& side) {  // [ways, parts, places k]
+            return side.transpose(1, 2).flatten(2);
+        };
+        moved = torch::bmm(flat(sideI.brought), flat(sideJ.shift).transpose(1, 2)) +
+                torch::bmm(flat(sideI.shift), flat(sideJ.brought).transpose(1, 2));
+    }
     const bool some = a * b > most;
-    const bool facts = pairs.facts.defined() && pairs.facts.size(2) > 0;
-    FactFit fitI, fitJ;
-    if (facts) fitI = fitOf(pairs, left.whole), fitJ = one ? fitI : fitOf(pairs, right.whole);
-    // The terms of a pair, side by side.
-    const auto counts = countsOf(draws, e);
-    WaySums sums(pairs, places, rows, counts);
+    // The terms of a pair, side by side: both objects as a whole, and pairs of parts.
+    WaySums sums(pairs, places, rows, ways);
     const auto pairsEach = static_cast<double>(rows.example.size(0)) / static_cast<double>(e);
     const auto step = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(
@@ -386,60 +606,93 @@ ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& dra
         const auto first = rows.firstPair[begin], last = rows.firstPair[end];
         const auto from = rows.firstObject[begin], to = rows.firstObject[end];
         if (first == last) continue;
-        const auto of = [&](const torch::Tensor& all) { return all.slice(0, first, last); };
-        const auto ofI = of(rows.ofI) - from, ofJ = of(rows.ofJ) - from;
-        const auto du = left.slice(from, to), dv = right.slice(from, to);
-        std::vector<torch::Tensor> terms;
-        const auto alone = [&](const torch::Tensor& parts, const torch::Tensor& others,
-                               const torch::Tensor& own, const torch::Tensor& other) {
-            const auto at = torch::matmul(parts, others.t().to(type));  // [objects, parts, n or 1]
-            return at.transpose(1, 2).flatten(0, 1).index_select(
-                0, own * others.size(0) + (pairs.byOffset ? torch::zeros_like(other) : other));
-        };
-        terms.push_back(alone(du, nuAll, ofI, of(rows.j)));
-        terms.push_back(alone(dv, muAll, ofJ, of(rows.i)));
+        const auto ofI = rows.ofI.slice(0, first, last) - from,
+                   ofJ = rows.ofJ.slice(0, first, last) - from;
         const auto whole = [&](const CentredSide& side, const torch::Tensor& at) {
             return side.whole.slice(0, from, to).index_select(0, at);
         };
-        terms.push_back((whole(left, ofI) * whole(right, ofJ)).sum(1, true));
-        if (!some) terms.push_back(products(du, dv, ofI, ofJ));
-        if (facts)
-            terms.push_back(products(factEffects(fitI, left.whole, from, to).to(type),
-                                     factEffects(fitJ, right.whole, from, to).to(type), ofI, ofJ));
-        sums.add(first, last, torch::cat(terms, 1));
+        auto terms = (whole(left, ofI) * whole(right, ofJ)).sum(1, true);
+        if (!some)
+            terms = torch::cat(
+                {terms, products(left.slice(from, to), right.slice(from, to), ofI, ofJ)}, 1);
+        sums.add(first, last, terms);
     }
-    const auto all = sums.sums() * pairs.scale;  // [ways, terms]
-    std::int64_t at = 0;
-    const auto next = [&](std::int64_t count) {
-        at += count;
-        return all.slice(1, at - count, at);
-    };
-    const auto receiver = next(a), sender = next(b);
-    const auto sides = torch::stack({receiver.sum(1), sender.sum(1), next(1).squeeze(1)}, 1);
-    const auto difference = sides.sum(1);  // [ways]
-    ContrastTerms result;
-    result.difference = difference[0].item<double>();
-    if (draws.defined()) {
-        const auto range =
-            at::nanquantile(difference.slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble));
-        result.low = range[0].item<double>(), result.high = range[1].item<double>();
-    }
-    result.sides = sharesOf(sides, difference);
-    result.receiver = sharesOf(receiver, difference);
-    result.sender = sharesOf(sender, difference);
+    auto whole = sums.sums().select(1, 0);  // [ways]
+    if (anew) whole = whole - moved.sum({1, 2});
+    torch::Tensor both;
     if (!some) {
-        result.both = sharesOf(next(a * b).view({-1, a, b}), difference);
+        both = sums.sums().slice(1, 1).view({-1, a, b});
+        if (anew) both = both - moved;
     } else {
-        addStrongest(pairs, places, rows, left, right, counts, difference, most, result);
+        const auto strongest = strongestParts(pairs, places, rows, c, ways, left, right, most);
+        both = torch::full({ways.size(0), a * b}, NAN, torch::kDouble);
+        if (strongest.ways.defined())
+            both.index_copy_(
+                1, strongest.chosen,
+                anew ? strongest.ways - moved.flatten(1).index_select(1, strongest.chosen)
+                     : strongest.ways);
+        both[0].copy_(strongest.all.flatten());
+        both = both.view({-1, a, b});
     }
-    result.cancellation = result.receiver.value.abs().sum().item<double>() +
-                          result.sender.value.abs().sum().item<double>() +
-                          result.both.value.abs().sum().item<double>();
-    if (facts) {
-        const auto f = pairs.facts.size(2) + 1;
-        result.facts = sharesOf(next(f * f).view({-1, f, f}), difference);
+    ContrastTerms result;
+    const auto sides = torch::stack({receiver.sum(1), sender.sum(1), whole}, 1) * pairs.scale;
+    result.difference = sides.sum(1);
+    const auto share = [&](const torch::Tensor& terms) {
+        std::vector<std::int64_t> shape(static_cast<std::size_t>(terms.dim()), 1);
+        shape[0] = -1;
+        return terms / result.difference.view(shape);
+    };
+    result.sides = share(sides);
+    result.receiver = share(receiver * pairs.scale), result.sender = share(sender * pairs.scale);
+    result.both = share(both * pairs.scale);
+    for (const auto& shares : {result.receiver, result.sender, result.both})
+        result.cancellation += shares[0].abs().sum().item<double>();
+    if (pairs.facts.defined() && pairs.facts.size(2) > 0) {
+        const auto ofAll = [&](const torch::Tensor& shift) {
+            return shift.defined() ? shift.sum(2) : shift;
+        };
+        result.facts = share(factSums(pairs, places, c, ways, left, right, ofAll(sideI.shift),
+                                      ofAll(sideJ.shift), whole) *
+                             pairs.scale);
     }
     return result;
+}
+
+torch::Tensor withoutBlocks(const torch::Tensor& groups, std::int64_t blocks) {
+    const auto [value, index, times] = at::_unique2(groups, true, true, true);
+    const auto count = std::min(blocks, value.size(0)), e = groups.size(0);
+    // Each group goes where the examples before it end.
+    const auto before = times.cumsum(0) - times;
+    const auto block = torch::div(before * count, e, "floor").index_select(0, index);
+    const auto used = std::get<1>(at::_unique(block, true, true));  // without empty ones
+    const auto found = used.max().item<std::int64_t>() + 1;
+    return used.unsqueeze(0).ne(torch::arange(found).unsqueeze(1)).to(torch::kDouble);
+}
+
+JackknifeEstimate jackknifed(const torch::Tensor& ways, const torch::Tensor& counts) {
+    const auto blocks = counts.size(0);
+    const auto all = ways[0], none = torch::full_like(all, NAN);
+    if (blocks < 2) return {all, none, none};
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(ways.dim()), 1);
+    shape[0] = -1;
+    const auto n = static_cast<double>(blocks);
+    const auto share =  // of the examples left out
+        (1.0 - counts.sum(1) / static_cast<double>(counts.size(1))).view(shape);
+    const auto without = ways.slice(0, 1);
+    const auto value = n * all - ((1.0 - share) * without).sum(0);
+    const auto off = (all - (1.0 - share) * without) / share - value;
+    const auto error = (off.square() * share / (1.0 - share)).sum(0).div(n).sqrt();
+    const auto skewness = (share * off.pow(3)).sum(0) / (share * off.square()).sum(0).pow(1.5);
+    const auto q = skewness / std::sqrt(n);
+    // Where Student's t of a skewed number lies, in standard errors; x for a symmetric one.
+    const auto turned = [&](double x) {
+        const auto cube = 1.0 + q * (x - q / 6.0);
+        const auto at = 3.0 / q * (cube.sign() * cube.abs().pow(1.0 / 3.0) - 1.0);
+        return torch::where(q.abs().gt(1e-4), at, torch::full_like(q, x));
+    };
+    const double t = studentT95(static_cast<int>(blocks) - 1);
+    return {torch::where(value.isfinite(), value, all), value - error * turned(t),
+            value - error * turned(-t)};
 }
 
 torch::Tensor termOf(const torch::Tensor& u, const torch::Tensor& v, const PartMeans& means,
@@ -490,10 +743,15 @@ torch::Tensor factTermOf(const ContrastPairs& pairs, const PartMeans& means, std
     const auto with = takesPart(pairs);
     const auto at = with.flatten().nonzero().flatten();
     const auto place = objectPlaces(pairs, at.remainder(with.size(1)));
+    const auto columns = factColumns(pairs);
     const auto effect = [&](const torch::Tensor& parts, const torch::Tensor& mean,
                             std::int64_t fact) {
         const auto whole = sideOf(parts, mean, place).whole;
-        return factEffects(fitOf(pairs, whole), whole, 0, whole.size(0)).select(1, fact);
+        ColumnSums sums(columns, whole.size(1), means.u.size(0));
+        sums.add(columns, torch::arange(whole.size(0)), whole, place,
+                 torch::ones({whole.size(0)}, torch::kDouble));
+        return sums.effects(columns, {}).index_select(0, columns.of.select(1, fact)) *
+               columns.known.to(torch::kDouble).unsqueeze(1);
     };
     return scoresOfRows(pairs, effect(pairs.u, means.u, f), effect(pairs.v, means.v, g));
 }
@@ -507,7 +765,7 @@ torch::Tensor throughShares(const ContrastPairs& pairs, const PartTokens& ofI,
                             const PartTokens& ofJ, double difference) {
     const auto places = placesOf(pairs);
     const auto rows = rowsOf(pairs, places);
-    const auto c = weightsOf(places, countsOf({}, pairs.yes.size(0)));
+    const auto c = weightsOf(places, allWays({}, pairs.yes.size(0)));
     const auto weights = torch::where(rows.yes, c.yes[0].index_select(0, rows.place),
                                       c.no[0].index_select(0, rows.place));
     const auto k = ofI.whole.size(2), count = rows.place.size(0);

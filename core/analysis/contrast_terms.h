@@ -38,29 +38,41 @@ struct PartMeans {
 };
 PartMeans meansOf(const ContrastPairs& pairs);
 
-/// Shares of the difference, with the 2.5th and 97.5th percentile over drawn sets of examples
-/// where there are any: [2, ...].
-struct ContrastShares {
-    torch::Tensor value, interval;
-};
-
+/// The difference and its shares for each way of counting the examples: [ways, ...]. In the first
+/// way each example counts once.
 struct ContrastTerms {
-    double difference = 0.0;  ///< weighted mean over places of mean(yes) - mean(no) of the score
-    double low = 0.0, high = 0.0;
-    ContrastShares receiver, sender;  ///< [parts of i], [parts of j]: what one object alone does
-    ContrastShares both;              ///< [parts of i, parts of j]
-    ContrastShares sides;             ///< [3]: the sums of these three
-    ContrastShares facts;             ///< [facts + rest, facts + rest]: the sum of `both` by facts
-    double cancellation = 0.0;        ///< sum |shares|
-    /// The pairs of parts whose interval was drawn, as a x parts of j + b; all where it is empty.
-    std::vector<std::int64_t> drawn;
+    torch::Tensor difference;        ///< weighted mean over places of mean(yes) - mean(no), [ways]
+    torch::Tensor receiver, sender;  ///< [ways, parts]: what one object alone does
+    torch::Tensor both;              ///< [ways, parts of i, parts of j]
+    torch::Tensor sides;             ///< [ways, 3]: the sums of these three
+    /// [ways, facts + rest, facts + rest]: the sum of `both` by facts; undefined without any.
+    torch::Tensor facts;
+    double cancellation = 0.0;  ///< sum |shares| of the first way
 };
 
-/// `draws` [draws, e] int64: the examples of each draw; undefined: no intervals. The means that
-/// parts are centred by, and the effects of facts, are those of all examples. `most`: of how many
-/// pairs of parts intervals are drawn, the strongest first.
-ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& draws,
-                            std::int64_t most = 4096);
+/// `counts` [further ways, e] double: how often each example counts; undefined: none. For each way
+/// the means that parts are centred by and the effects of facts are computed anew, or those of the
+/// first way are `held`. `most`: of how many pairs of parts further ways are computed, the
+/// strongest first; the others are NaN there.
+ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& counts = {},
+                            std::int64_t most = 4096, bool held = false);
+
+/// Ways of counting examples that leave one block out each: [blocks, e], 0 and 1. `groups` [e]
+/// int64: examples of one number stay in one block, as copies of one example do. Blocks are about
+/// equally large; there are fewer of them than `blocks` where there are fewer groups.
+torch::Tensor withoutBlocks(const torch::Tensor& groups, std::int64_t blocks);
+
+/// A number, less what it owes to the examples being few, and the ends of its 95 % interval. NaN
+/// where a way has none.
+struct JackknifeEstimate {
+    torch::Tensor value, low, high;
+};
+/// The jackknife that leaves out blocks of unequal size (Busing, Meijer and van der Leeden 1999,
+/// Statistics and Computing 9, equations 2 to 4) of numbers [1 + blocks, ...] by the ways of
+/// withoutBlocks(). The interval is Student's t, transformed by the skewness of the blocks (Hall
+/// 1992, Journal of the Royal Statistical Society B 54, section 3). Where a way has no number, the
+/// value is that of all examples.
+JackknifeEstimate jackknifed(const torch::Tensor& ways, const torch::Tensor& counts);
 
 /// The term of parts a and b, scale <du_a(i), dv_b(j)>, [e, n, n]: of the objects that take part,
 /// the others are 0.

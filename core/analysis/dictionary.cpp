@@ -27,8 +27,15 @@ constexpr std::int64_t kListed = 8;               // tokens of a list
 constexpr std::int64_t kMostCounted = 1 << 22;    // tokens of data that are counted
 constexpr std::int64_t kNumbersAtOnce = 1 << 22;  // of patches or sets
 constexpr std::int64_t kMostShownFeatures = 64, kListedFeatures = 4;
-constexpr double kFollows = 0.25;      // eta^2 from which a component is said to follow a fact
+constexpr std::int64_t kFewestDescribed = 50;  // examples from which facts are said to be followed
+constexpr double kFollows = 0.25;      // omega^2 from which a component is said to follow a fact
 constexpr double kNamesFeature = 0.5;  // and a feature is named after one
+
+double shareOf(const torch::Tensor& scores, const std::vector<std::int64_t>& facts, bool ordered) {
+    const auto values = scores.contiguous();
+    const auto* first = values.const_data_ptr<double>();
+    return factShare({first, first + values.numel()}, facts, ordered);
+}
 
 class DictionaryRun {
 public:
@@ -216,7 +223,7 @@ private:
         const auto self = selfPreference(factors, p);
         m_d.self = self.value, m_d.selfError = self.error;
         check(0.4);
-        if (m_parts.softmax()) factors.k = factors.k - torch::matmul(p, factors.k);
+        if (m_parts.softmax()) factors = lessRowMeans(std::move(factors), p);
         takePartners(factors, ids);
         factors.q = factors.q.index_select(0, ids), factors.k = factors.k.index_select(0, ids);
         const auto extremes =
@@ -294,8 +301,6 @@ private:
         torch::Tensor q, k;            // of the numbers: [e, n, width]
         torch::Tensor wholeQ, wholeK;  // the same of the whole stream
         torch::Tensor sum, byQ, byK;   // [numbers], [numbers, width]
-        double pixels = 0.0, scores = 0.0, pixelSquares = 0.0, scoreSquares = 0.0, products = 0.0,
-               pairs = 0.0;
     };
 
     void ofObjects() {
@@ -327,7 +332,10 @@ private:
         requireSpread(components);
         takeShares(components);
         m_d.symmetric = scores.symmetric();  // of the weights alone
-        takeExplained(read);
+        takeExplained(factors,
+                      {read.wholeQ.flatten(0, 1).index_select(0, some),
+                       read.wholeK.flatten(0, 1).index_select(0, some), scores.scale()},
+                      even);
         takeAttribute(read, components, objects);
         if (m_d.objects == "objects") takeForm(scores, objects, facts);
         // The covariance of numbers and scores: what varies as the score rises.
@@ -406,7 +414,6 @@ private:
             m_taken =
                 torch::tensor(facts.values, torch::kLong).view({total, n, names}).ge(0).any(2);
         std::vector<torch::Tensor> q, k, wholeQ, wholeK;
-        const auto own = torch::eye(n, torch::kBool);
         for (std::int64_t first = 0; first < total; first += step) {
             check(0.9 * static_cast<double>(first) / static_cast<double>(total));
             const auto count = std::min(step, total - first);
@@ -423,31 +430,21 @@ private:
             add(read.sum, x.sum(0));
             add(read.byQ, torch::matmul(x.t(), q.back().index({taken})));
             add(read.byK, torch::matmul(x.t(), k.back().index({taken})));
-            const auto pairs =
-                taken.unsqueeze(2).logical_and(taken.unsqueeze(1)).logical_and(own.logical_not());
-            const auto a = scores.pixels(of).index({pairs}), b = scores.scores(of).index({pairs});
-            const auto sum = [](const torch::Tensor& x) { return x.sum().item<double>(); };
-            read.pixels += sum(a), read.scores += sum(b),
-                read.pairs += sum(pairs.to(torch::kDouble));
-            read.pixelSquares += sum(a * a), read.scoreSquares += sum(b * b);
-            read.products += sum(a * b);
         }
         read.q = torch::cat(q), read.k = torch::cat(k);
         read.wholeQ = torch::cat(wholeQ), read.wholeK = torch::cat(wholeK);
         return read;
     }
 
-    void takeExplained(const Read& r) {
-        if (r.pairs < 2.0) return;
-        const auto moment = [&](double product, double a, double b) {
-            return product / r.pairs - a / r.pairs * (b / r.pairs);
-        };
-        const double pixels = moment(r.pixelSquares, r.pixels, r.pixels),
-                     scores = moment(r.scoreSquares, r.scores, r.scores),
-                     both = moment(r.products, r.pixels, r.scores);
-        if (!(pixels > 0.0) || !(scores > 0.0)) return;
-        m_d.explained = both / scores;
-        m_d.correlation = both / std::sqrt(pixels * scores);
+    // What the numbers of both objects say of the scores, over the pairs that the other shares of
+    // variance are of.
+    void takeExplained(const ScoreFactors& numbers, const ScoreFactors& whole,
+                       const torch::Tensor& weights) {
+        const double all =
+            scoreCovariance(numbers, numbers, weights) * scoreCovariance(whole, whole, weights);
+        if (!(all > 0.0)) return;
+        m_d.correlation = scoreCovariance(numbers, whole, weights) / std::sqrt(all);
+        m_d.explained = m_d.correlation * m_d.correlation;
     }
 
     // What share of the difference by an attribute each component has.
@@ -479,7 +476,7 @@ private:
             pairs.u = ofThoseThatTakePart(pairs, u).unsqueeze(1);
             pairs.v = ofThoseThatTakePart(pairs, v).unsqueeze(1);
             pairs.scale = scale;
-            return contrastTerms(pairs, {}).difference;
+            return contrastTerms(pairs).difference.item<double>();
         };
         m_d.difference = differenceOf(read.wholeQ, read.wholeK, m_parts.scale());
         if (!std::isfinite(m_d.difference))
@@ -494,38 +491,6 @@ private:
             m_differences.push_back(differenceOf(a.slice(2, c, c + 1), b.slice(2, c, c + 1),
                                                  components.values[c].item<double>()) /
                                     m_d.difference);
-    }
-
-    // The share of the variance of scores that lies between the values of a fact; of one whose
-    // values have an order, what a line through them explains, as they may be as many as objects.
-    static double explainedBy(const torch::Tensor& scores, const std::vector<std::int64_t>& facts,
-                              bool ordered) {
-        struct Group {
-            double count = 0.0, sum = 0.0;
-        };
-        std::map<std::int64_t, Group> groups;
-        double count = 0.0, sum = 0.0, squares = 0.0;
-        const auto values = scores.contiguous();
-        const auto* value = values.const_data_ptr<double>();
-        for (std::size_t k = 0; k < facts.size(); ++k) {
-            if (facts[k] < 0) continue;
-            auto& group = groups[facts[k]];
-            group.count += 1.0, group.sum += value[k];
-            count += 1.0, sum += value[k], squares += value[k] * value[k];
-        }
-        const double all = squares - sum * sum / count;
-        if (!(all > 0.0)) return 0.0;
-        double between = -sum * sum / count, facts1 = 0.0, facts2 = 0.0, products = 0.0;
-        for (const auto& [fact, group] : groups) {
-            const auto number = static_cast<double>(fact);
-            between += group.sum * group.sum / group.count;
-            facts1 += number * group.count, facts2 += number * number * group.count;
-            products += number * group.sum;
-        }
-        if (!ordered) return between / all;
-        const double spread = facts2 - facts1 * facts1 / count,
-                     both = products - facts1 * sum / count;
-        return spread > 0.0 ? both * both / (spread * all) : 0.0;
     }
 
     bool isOrdered(std::size_t fact) const {
@@ -547,8 +512,10 @@ private:
     std::string follows(std::int64_t c, const char* side, const torch::Tensor& scores,
                         const FactTable& facts, const torch::Tensor& some) {
         std::vector<std::pair<double, std::string>> found;
+        if (m_d.count < kFewestDescribed) return {};
         for (std::size_t f = 0; f < facts.names.size(); ++f) {
-            const double share = explainedBy(scores, factOf(facts, f, some), isOrdered(f));
+            const double share = shareOf(scores, factOf(facts, f, some), isOrdered(f));
+            if (std::isnan(share)) continue;
             m_d.facts.push_back({c + 1, side, facts.names[f], share});
             if (share >= kFollows) found.emplace_back(-share, facts.names[f]);
         }
@@ -607,7 +574,29 @@ private:
         (receiver ? component.receiver : component.sender) = std::move(picture);
     }
 
-    // The form on features, whose names tell the fact that they follow.
+    // Names of features that the data have none of: the facts that they follow.
+    std::vector<std::string> featuresByFacts(const PairObjects& objects, const FactTable& facts,
+                                             std::int64_t count) const {
+        const auto batch =
+            makeBatch(*m_subject.data, objects.examples.data(), std::ssize(objects.examples));
+        const auto inputs = batch.inputs.to(torch::kDouble).flatten(0, 1);  // [objects, features]
+        const auto all = torch::arange(inputs.size(0));
+        std::vector<std::string> names;
+        for (std::int64_t f = 0; f < count; ++f) {
+            std::string most;
+            double share = kNamesFeature;
+            for (std::size_t k = 0; k < facts.names.size() && m_d.count >= kFewestDescribed; ++k)
+                if (const double one =
+                        shareOf(inputs.select(1, f), factOf(facts, k, all), isOrdered(k));
+                    one >= share)
+                    share = one, most = facts.names[k];
+            names.push_back("feature " + std::to_string(f + 1) +
+                            (most.empty() ? most : " (" + most + ")"));
+        }
+        return names;
+    }
+
+    // The form on features.
     void takeForm(const LinearScores& scores, const PairObjects& objects, const FactTable& facts) {
         const auto form = scores.form().contiguous();
         const auto count = form.size(0);
@@ -615,21 +604,9 @@ private:
             throw OptionError("model", "has objects of " + std::to_string(count) +
                                            " numbers; forms on at most " +
                                            std::to_string(kMostShownFeatures) + " are shown");
-        const auto batch =
-            makeBatch(*m_subject.data, objects.examples.data(), std::ssize(objects.examples));
-        const auto inputs = batch.inputs.to(torch::kDouble).flatten(0, 1);  // [objects, features]
-        const auto all = torch::arange(inputs.size(0));
-        for (std::int64_t f = 0; f < count; ++f) {
-            std::string name = "feature " + std::to_string(f + 1), most;
-            double share = kNamesFeature;
-            for (std::size_t k = 0; k < facts.names.size(); ++k)
-                if (const double one =
-                        explainedBy(inputs.select(1, f), factOf(facts, k, all), isOrdered(k));
-                    one >= share)
-                    share = one, most = facts.names[k];
-            if (!most.empty()) name += " (" + most + ")";
-            m_d.features.push_back(std::move(name));
-        }
+        m_d.features = m_subject.data->featureNames();
+        if (std::ssize(m_d.features) != count)
+            m_d.features = featuresByFacts(objects, facts, count);
         const auto* value = form.const_data_ptr<double>();
         m_d.form.assign(value, value + form.numel());
     }

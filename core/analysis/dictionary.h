@@ -47,8 +47,7 @@ struct DictionaryPair {
     double score = 0.0;
 };
 
-/// The share of the variance of a component's scores that lies between the values of a fact
-/// (eta^2); of a fact whose values have an order, their squared correlation with it.
+/// What a component's scores have of a fact, core::factShare().
 struct DictionaryFact {
     std::int64_t component = 1;
     std::string side, fact;
@@ -79,7 +78,9 @@ struct Dictionary {
     double deviation = 0.0, receivers = 0.0, senders = 0.0, pairs = 0.0;  ///< shares
     double symmetric = kNone;
     double self = kNone, selfError = kNone;
-    double explained = kNone, correlation = kNone;  ///< numbers x numbers against the scores
+    /// Numbers x numbers against the scores, over the pairs that the shares are of: the share of
+    /// the variance that they explain, and its root.
+    double explained = kNone, correlation = kNone;
     std::string attribute;
     double difference = kNone;  ///< of the scores by the attribute
     std::vector<DictionaryComponent> components;
@@ -108,6 +109,13 @@ struct DictionaryOptions {
 }  // namespace relascope
 
 namespace relascope::core {
+
+/// The share of the variance of scores that the values of a fact explain, without what as many
+/// values explain by chance (omega^2; Hays 1963); of a fact whose values have an order, what a line
+/// through them does. `facts`: the value of each score, -1: not known, left out. NaN where a value
+/// without an order has fewer than 8 scores, or nothing varies.
+double factShare(const std::vector<double>& scores, const std::vector<std::int64_t>& facts,
+                 bool ordered);
 
 /// The dictionary as an answer with the tables "components", "tokens", "extremes", "partners",
 /// "form", "facts" and "numbers".

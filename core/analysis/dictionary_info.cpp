@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The options of dictionary, and its tables.
 #include <cmath>
+#include <map>
 
 #include "analysis/dictionary.h"
 #include "answers/column_table.h"
@@ -15,24 +16,26 @@ std::string dictionaryHead(const Dictionary& d) {
     const auto percent = [](double share) { return numberText("%.0f %%", 100.0 * share); };
     std::string head = d.map + ", " + groupedNumber(d.count) + " " +
                        (d.objects == "tokens" ? "tokens" + d.over : d.over);
+    const auto all = d.objects == "tokens" ? "" : " over all pairs of their " + d.objects;
     if (d.atI >= 0)
         head += " at " + std::to_string(d.atI) + " and " + std::to_string(d.atJ);
     else if (d.offset != 0)
         head += ", i - j = " + std::to_string(d.offset);
     if (std::isnan(d.explained))
-        head += ": of the variance of the scores ";
+        head += ": of the variance of the scores" + all + " ";
     else
         head += ": " +
-                std::string(d.objects == "patches" ? "pixels x pixels has "
-                                                   : "features x features have ") +
-                percent(d.explained) + " of the variance of the scores (correlation " +
-                numberText("%.2f", d.correlation) + "); of that ";
+                std::string(d.objects == "patches" ? "pixels x pixels explains "
+                                                   : "features x features explain ") +
+                percent(d.explained) + " of the variance of the scores" + all + " (correlation " +
+                numberText("%.2f", d.correlation) + "); of what it says itself ";
     head += percent(d.pairs) + " is what both sides say together, " + percent(d.receivers) +
             " the receiver alone, " + percent(d.senders) + " the sender alone";
     if (d.components.empty())
         head += ". Nothing is compared: the score is a sum of what either side says alone";
     else
-        head += ". Component 1 has " + percent(d.components.front().share) + " of the pairs";
+        head += ". Component 1 has " + percent(d.components.front().share) +
+                " of the variance of what both sides say together";
     if (!std::isnan(d.symmetric))
         head += "; symmetric share " + numberText("%.2f", d.symmetric) +
                 (d.symmetric > 1.0 - 1e-9 ? "" : " (chance 0.50)");
@@ -84,6 +87,45 @@ const FieldTable<DictionaryOptions>& dictionaryFields() {
     return table;
 }
 
+double factShare(const std::vector<double>& scores, const std::vector<std::int64_t>& facts,
+                 bool ordered) {
+    constexpr double kFewestOfValue = 8.0;
+    struct Group {
+        double count = 0.0, sum = 0.0;
+    };
+    std::map<std::int64_t, Group> groups;
+    double count = 0.0, mean = 0.0;
+    for (std::size_t k = 0; k < facts.size(); ++k)
+        if (facts[k] >= 0) count += 1.0, mean += scores[k];
+    mean /= count;
+    double squares = 0.0;
+    for (std::size_t k = 0; k < facts.size(); ++k) {
+        if (facts[k] < 0) continue;
+        const double off = scores[k] - mean;
+        auto& group = groups[facts[k]];
+        group.count += 1.0, group.sum += off;
+        squares += off * off;
+    }
+    double between = 0.0, first = 0.0, second = 0.0, products = 0.0;
+    for (const auto& [fact, group] : groups) {
+        if (!ordered && group.count < kFewestOfValue) return DictionaryComponent::kNone;
+        const auto number = static_cast<double>(fact);
+        between += group.sum * group.sum / group.count;
+        first += number * group.count, second += number * number * group.count;
+        products += number * group.sum;
+    }
+    double freedom = static_cast<double>(groups.size()) - 1.0;
+    if (ordered) {
+        const double spread = second - first * first / count;
+        between = spread > 0.0 ? products * products / spread : 0.0;
+        freedom = std::min(freedom, 1.0);
+    }
+    const double left = count - 1.0 - freedom;
+    if (!(squares > 0.0) || !(left > 0.0) || freedom < 1.0) return DictionaryComponent::kNone;
+    const double within = std::max(0.0, squares - between) / left;
+    return (between - freedom * within) / (squares + within);
+}
+
 Answer answerOf(const Dictionary& dictionary) {
     const NumberFormat bar{1, true, false, true}, plain{3, false, true},
         scored{3, false, true, true};
@@ -113,7 +155,10 @@ Answer answerOf(const Dictionary& dictionary) {
         columns::number(&C::share, "share",
                         {"Share", bar, "Of the variance of what both sides say together"}),
         columns::text(&C::receiverFollows, "receiver_follows",
-                      {"Receiver follows", {}, "Share of its variance between values of a fact"}),
+                      {"Receiver follows",
+                       {},
+                       "Share of its variance that the values of a fact explain, without what "
+                       "they explain by chance"}),
         columns::text(&C::senderFollows, "sender_follows", {"Sender follows"}),
         columns::text(&C::receiverHigh, "receiver_high", {"Receivers high", {}, high}),
         columns::text(&C::senderHigh, "sender_high", {"Senders high", {}, high}),
@@ -148,6 +193,10 @@ Answer answerOf(const Dictionary& dictionary) {
         columns::text(&D::attribute, "attribute"),
         columns::number(&D::difference, "attribute_difference")};
     answer.tables.push_back(factsOf(facts, dictionary));
+    // Facts with too few examples have no column.
+    if (dictionary.facts.empty())
+        std::erase_if(components,
+                      [](const auto& one) { return one.column.key.ends_with("_follows"); });
     if (dictionary.objects != "tokens") {
         components.push_back(columns::integer(&C::example, "example"));
         components.push_back(columns::integer(&C::i, "i"));

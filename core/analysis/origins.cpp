@@ -98,9 +98,10 @@ MapLink attendedBy(const StreamPart& head, const std::vector<OriginPart>& parts)
 }  // namespace
 
 Origins originsOf(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
-                  const OriginOptions& what, bool edited) {
+                  const OriginOptions& what, bool edited,
+                  const std::vector<std::string>& features) {
     const torch::NoGradGuard noGrad;
-    const ModelStreams streams(model, options);
+    const ModelStreams streams(model, options, features);
     const auto map = scoreMap(streams, what.stack, static_cast<int>(what.layer) - 1, what.kind,
                               static_cast<int>(what.index) - 1);
     const ScoreParts parts(streams, map);
@@ -191,7 +192,7 @@ Origins runOrigins(AnalysisSubject& subject, const OriginOptions& choice, const 
     opened.withInput(sample, subject.interventions, [&](ModelImpl& model, const ModelInput& input) {
         const bool edited =
             subject.interventions.edits.anyEnabled() || opened.trainingEdits().anyEnabled();
-        result = originsOf(model, options, input, what, edited);
+        result = originsOf(model, options, input, what, edited, sample.source.features);
     });
     // Of one sequence the objects along both sides are the same.
     const auto sides = probeSides(options, sample);

@@ -71,10 +71,12 @@ struct ModelImpl;
 struct ModelInput;
 
 /// The origins of a cell for an input of one example; texts of objects are left empty. `edited`:
-/// edits are in force. Throws OptionError naming the option for a map, a cell or a part that is not
-/// there, or whose scores are no sum over parts; Error where the parts do not add up.
+/// edits are in force; `features`: names of the numbers of an object. Throws OptionError naming the
+/// option for a map, a cell or a part that is not there, or whose scores are no sum over parts;
+/// Error where the parts do not add up.
 Origins originsOf(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
-                  const OriginOptions& what, bool edited);
+                  const OriginOptions& what, bool edited,
+                  const std::vector<std::string>& features = {});
 
 /// The origins as an answer with the tables "pairs", "matrix", "parts_i", "parts_j" and "tokens".
 Answer answerOf(const Origins& origins);

@@ -134,6 +134,27 @@ ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& w
     return c;
 }
 
+double scoreCovariance(const ScoreFactors& one, const ScoreFactors& other,
+                       const torch::Tensor& weights) {
+    const torch::NoGradGuard noGrad;
+    const auto centred = [&](const torch::Tensor& x) { return x - weightedMean(x, weights); };
+    const auto moments = [&](const torch::Tensor& a, const torch::Tensor& b) {
+        return torch::matmul((centred(a) * weights.unsqueeze(1)).t(), centred(b));
+    };
+    const auto ofQ = moments(one.q, other.q), ofK = moments(one.k, other.k);
+    const auto along = [&](const torch::Tensor& a, const torch::Tensor& m, const torch::Tensor& b) {
+        return number(
+            torch::dot(torch::matmul(weightedMean(a, weights), m), weightedMean(b, weights)));
+    };
+    return one.scale * other.scale *
+           (number((ofQ * ofK).sum()) + along(one.k, ofQ, other.k) + along(one.q, ofK, other.q));
+}
+
+ScoreFactors lessRowMeans(ScoreFactors factors, const torch::Tensor& weights) {
+    factors.k = factors.k - weightedMean(factors.k, weights);
+    return factors;
+}
+
 ExtremePairs extremePairs(const ScoreFactors& factors, std::int64_t top,
                           const std::function<void(double)>& progress) {
     const torch::NoGradGuard noGrad;

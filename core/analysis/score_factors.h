@@ -39,6 +39,13 @@ struct ScoreComponents {
 ScoreComponents componentsOf(const ScoreFactors& factors, const torch::Tensor& weights,
                              std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
+/// The covariance of the scores of two maps over all pairs, each side drawn by the weights.
+double scoreCovariance(const ScoreFactors& one, const ScoreFactors& other,
+                       const torch::Tensor& weights);
+
+/// The factors of the scores less the mean of each row, by the weights: what a softmax sees.
+ScoreFactors lessRowMeans(ScoreFactors factors, const torch::Tensor& weights);
+
 struct ScoredPair {
     std::int64_t receiver = 0, sender = 0;
     double score = 0.0;

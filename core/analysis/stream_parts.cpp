@@ -144,8 +144,9 @@ int StreamBlock::find(SubLayer::Kind kind) const {
     return -1;
 }
 
-ModelStreams::ModelStreams(ModelImpl& model, const ModelOptions& options)
-    : m_model(model), m_options(options) {
+ModelStreams::ModelStreams(ModelImpl& model, const ModelOptions& options,
+                           std::vector<std::string> features)
+    : m_model(model), m_options(options), m_featureNames(std::move(features)) {
     std::map<std::string, StreamBlock> blocks;
     bool pairwise = false;
     for (const auto& module : model.modules(false)) {
@@ -523,7 +524,7 @@ void StreamWalk::start(const Way& way, const StreamStack& stack) {
     const auto seen = stack.raw ? way.m : torch::matmul(way.m, weight) * factor;  // [k, features]
     std::vector<StreamPart> parts;
     for (std::int64_t f = 0; f < seen.size(1); ++f)
-        parts.push_back(part(PartKind::Feature, at, -1, -1, std::to_string(f + 1)));
+        parts.push_back(part(PartKind::Feature, at, -1, -1, m_streams.featureName(f)));
     put(parts, way, precise(m_rows.input).unsqueeze(3) * seen.t());
 }
 

@@ -97,8 +97,10 @@ struct StreamRows {
 /// All streams of a model. The model must outlive it.
 class ModelStreams {
 public:
-    /// Throws OptionError for a model without a stream of parts.
-    ModelStreams(ModelImpl& model, const ModelOptions& options);
+    /// `features`: names of the numbers of an object (Dataset::featureNames()), else they have
+    /// their numbers. Throws OptionError for a model without a stream of parts.
+    ModelStreams(ModelImpl& model, const ModelOptions& options,
+                 std::vector<std::string> features = {});
 
     const ModelOptions& options() const { return m_options; }
     ModelImpl& model() const { return m_model; }
@@ -121,6 +123,11 @@ public:
     /// where there is none, or more than 64 features.
     const torch::Tensor& featureWeight() const { return m_features; }
     const torch::Tensor& featureBias() const { return m_featureBias; }
+    /// The name of a feature, or its number from 1.
+    std::string featureName(std::int64_t feature) const {
+        const auto at = static_cast<std::size_t>(feature);
+        return at < m_featureNames.size() ? m_featureNames[at] : std::to_string(feature + 1);
+    }
 
 private:
     void addSubPoints(const StreamPlace& place, std::size_t sub,
@@ -131,6 +138,7 @@ private:
     std::vector<StreamStack> m_stacks;
     std::vector<std::pair<double, double>> m_mixes;
     torch::Tensor m_features, m_featureBias;
+    std::vector<std::string> m_featureNames;
 };
 
 /// The norm of rows x [b, n, d], held: y = (x / scale) weights + bias, where weights take the mean

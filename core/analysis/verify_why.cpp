@@ -248,17 +248,24 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     pairs.u = ofThoseThatTakePart(pairs, read.u);
     pairs.v = ofThoseThatTakePart(pairs, read.v);
     const auto means = meansOf(pairs);
-    const auto terms = contrastTerms(pairs, storedTensor(stored, "draws", file));
+    // Intervals of a case are those of drawn sets of examples, the means and effects of all held.
+    const auto draws = storedTensor(stored, "draws", file);
+    const auto counts = torch::zeros({draws.size(0), draws.size(1)}, torch::kDouble);
+    const auto terms = contrastTerms(
+        pairs, counts.scatter_add(1, draws, torch::ones(draws.sizes(), torch::kDouble)), 4096,
+        true);
     const auto one = [](double value) { return torch::tensor({value}, torch::kDouble); };
-    report.compare(key + "/difference", one(terms.difference));
-    report.compare(key + "/interval/difference",
-                   torch::tensor({terms.low, terms.high}, torch::kDouble), true);
-    for (const auto& [name, shares] : {std::pair{"receiver", &terms.receiver},
-                                       {"sender", &terms.sender},
-                                       {"both", &terms.both},
-                                       {"facts/both", &terms.facts}}) {
-        report.compare(key + "/" + name, shares->value, true);
-        report.compare(key + "/interval/" + name, shares->interval, true);
+    for (const auto& [name, ways] : {std::pair{"difference", &terms.difference},
+                                     {"receiver", &terms.receiver},
+                                     {"sender", &terms.sender},
+                                     {"both", &terms.both},
+                                     {"facts/both", &terms.facts}}) {
+        const bool shares = ways != &terms.difference;
+        report.compare(key + "/" + name, shares ? (*ways)[0] : ways->slice(0, 0, 1), shares);
+        report.compare(
+            key + "/interval/" + name,
+            at::nanquantile(ways->slice(0, 1), torch::tensor({0.025, 0.975}, torch::kDouble), 0),
+            true);
     }
     report.compare(key + "/cancellation", one(terms.cancellation), true);
     const auto a = query.at("strongest").at(0).get<std::int64_t>(),
@@ -279,8 +286,9 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
             const auto& all = side == 0 ? again.tokensI : again.tokensJ;
             return PartTokens{all.index_select(2, objects), all.sum(2)};
         };
-        report.compare(key + "/through",
-                       throughShares(pairs, tokens(0), tokens(1), terms.difference), true);
+        report.compare(
+            key + "/through",
+            throughShares(pairs, tokens(0), tokens(1), terms.difference[0].item<double>()), true);
     }
     const auto* first = objects.const_data_ptr<std::int64_t>();
     TermCut cut(parts.scorePoint(), parts.map().index,
@@ -326,7 +334,7 @@ void verifyTokens(WhyReport& report, const ScoreParts& parts, const WhyJson& que
         report.comparePictures(key + "/components/" + name, ours.t(), components.values, true);
     }
     // Pairs of nearly equal scores may change their places: the scores are compared.
-    if (parts.softmax()) factors.k = factors.k - factors.k.mean(0);
+    if (parts.softmax()) factors = lessRowMeans(std::move(factors), weights);
     const auto all = factors.scale * torch::matmul(factors.q, factors.k.t());
     for (const bool highest : {true, false}) {
         const auto name = key + (highest ? "/highest" : "/lowest");

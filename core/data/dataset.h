@@ -37,6 +37,10 @@ public:
     /// empty place are NaN.
     virtual void readObjectNumbers(std::int64_t index, std::span<double> numbers) const;
 
+    /// What the numbers of an object say, as the file of the data calls them: "colour = red",
+    /// "size"; empty where they have no names.
+    virtual std::vector<std::string> featureNames() const { return {}; }
+
     std::int64_t size() const { return info().size; }
 };
 inline void Dataset::readObjectNumbers(std::int64_t, std::span<double>) const {

@@ -68,7 +68,7 @@ enum class PartKind {
     FeedForward,     ///< without its last bias
     Bias,            ///< `where` names its part
     Edits,           ///< changes by edits at points between the parts
-    Feature          ///< of an object: `where` names it
+    Feature          ///< of an object: `where` is its number from 1, or its name
 };
 /// The name of a kind: "embedding", "positions", "sensory head", "relational head", "relation",
 /// "symbols", "cross head", "feed-forward", "bias", "edits", "feature".
@@ -97,7 +97,9 @@ struct AttributionPart {
         words += partKindName(kind);
         if (kind == PartKind::Relation) return words + " " + std::to_string(relation + 1);
         if (head >= 0 && !inside()) words += " " + std::to_string(head + 1);
-        if (kind == PartKind::Feature) return words + " " + where;
+        if (kind == PartKind::Feature)
+            return where.find_first_not_of("0123456789") == std::string::npos ? words + " " + where
+                                                                              : where;
         return where.empty() ? words : words + " of " + where;
     }
 };

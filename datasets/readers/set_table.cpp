@@ -192,10 +192,14 @@ private:
         auto& t = *m_table;
         for (auto& feature : m_features) {
             feature.at = t.width;
-            t.width += feature.words ? static_cast<std::int64_t>(feature.seen.size()) : 1;
             if (!feature.words) t.columns.push_back(feature.name);
             int number = 0;
-            for (auto& [word, index] : feature.seen) index = number++;
+            for (auto& [word, index] : feature.seen) {
+                index = number++;
+                if (feature.words) t.features.push_back(feature.name + " = " + word);
+            }
+            if (!feature.words) t.features.push_back(feature.name);
+            t.width = std::ssize(t.features);
             const bool few = feature.most - feature.least < kMostFactValues;
             if (!feature.words && !(feature.whole && few)) continue;
             feature.fact = static_cast<int>(t.about.facts.size());
@@ -209,7 +213,7 @@ private:
         const auto [least, most] = std::minmax_element(m_sizes.begin(), m_sizes.end());
         t.objects = *most;
         m_marked = *least != *most;
-        t.width += m_marked ? 1 : 0;
+        if (m_marked) t.features.emplace_back("is there"), ++t.width;
         const auto sets = static_cast<std::int64_t>(m_sizes.size());
         if (t.width > kMostNumbers / (sets * t.objects))
             throw FileError(m_path, "would be " + std::to_string(sets) + " sets of " +
@@ -319,6 +323,7 @@ public:
                     m_table->objects * m_table->width, objects.begin());
         targets[0] = static_cast<float>(m_table->answers[static_cast<std::size_t>(set)]);
     }
+    std::vector<std::string> featureNames() const override { return m_table->features; }
     const ObjectFacts* objectFacts() const override {
         return m_table->about.facts.empty() ? nullptr : &m_table->about;
     }
@@ -335,6 +340,7 @@ public:
         ProbeSample s;
         s.origin = m_info.name + " " + std::to_string(index);
         s.source.width = static_cast<int>(m_table->width);
+        s.source.features = m_table->features;
         s.source.vectors.resize(static_cast<std::size_t>(m_table->objects * m_table->width));
         float label = 0.0f;
         read(index, s.source.vectors, {&label, 1});

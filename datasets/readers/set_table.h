@@ -21,6 +21,8 @@ struct SetTable {
     std::string path;
     std::int64_t objects = 0, width = 0;  ///< of the largest set; numbers of an object
     std::vector<float> numbers;           ///< [sets, objects, width]
+    /// [width]: "colour = red", "size", and "is there" of the last number.
+    std::vector<std::string> features;
     std::vector<std::string> words;       ///< [sets, objects]: "circle, red, 0.5"; "" where empty
     std::vector<std::int32_t> answers;    ///< [sets]
     std::vector<std::string> classNames;  ///< by answer; numbers in their order, else alphabetical

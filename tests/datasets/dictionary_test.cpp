@@ -38,7 +38,7 @@ std::string refusedWith(const std::function<void()>& work) {
 }
 
 TEST(DictionaryOfPatches, HasPatternsSharesAndFacts) {
-    DictionaryOfRun measured(smallDual(2, 100));
+    DictionaryOfRun measured(smallDual(2, 400));
     const auto answer = measured.measure(
         {{"components", std::int64_t{4}}, {"attribute", std::string("same colour")}});
     EXPECT_EQ(answer.text("objects"), "patches");
@@ -64,9 +64,19 @@ TEST(DictionaryOfPatches, HasPatternsSharesAndFacts) {
     EXPECT_EQ(answer.table("numbers").rows(), 4U * 2U * 432U);
     EXPECT_EQ(answer.table("facts").rows(), 4U * 2U * 2U) << "shape and colour";
     for (const double share : answer.table("facts").numbers("share")) {
-        EXPECT_GE(share, 0.0);
-        EXPECT_LE(share, 1.0 + 1e-9);
+        EXPECT_GE(share, -0.1);
+        EXPECT_LE(share, 1.0);
     }
+    // All shares of variance are of the same pairs: of all patches that are not empty.
+    EXPECT_NE(answer.text("says").find(" of the variance of the scores over all pairs of their "
+                                       "patches (correlation "),
+              std::string::npos)
+        << answer.text("says");
+    EXPECT_NEAR(answer.number("explained"), std::pow(answer.number("correlation"), 2), 1e-12);
+    // A fact of which a value is rare, or examples that are too few, have no share and no column.
+    const auto few = measured.measure({{"examples", std::int64_t{49}}});
+    EXPECT_EQ(few.find("facts"), nullptr);
+    EXPECT_EQ(few.table("components").find("receiver_follows"), nullptr);
     // Text shows no pictures; files have the numbers.
     const auto& analysis = core::dictionaryAnalysis();
     EXPECT_EQ(analysis.terminal(answer).find("Sender  "), std::string::npos);
@@ -80,6 +90,37 @@ TEST(DictionaryOfPatches, HasPatternsSharesAndFacts) {
               std::string::npos);
     measured.subject.data = nullptr;
     EXPECT_NE(refusedWith([&] { measured.measure({}); }).find("--data"), std::string::npos);
+}
+
+// Omega squared against a plain analysis of variance; by chance it is 0, where the share of the
+// variance between many values is not.
+TEST(DictionaryOfPatches, FactsHaveNoShareByChance) {
+    torch::manual_seed(2);
+    double mean = 0.0;
+    for (int draw = 0; draw < 200; ++draw) {
+        std::vector<double> scores;
+        std::vector<std::int64_t> facts;
+        for (int k = 0; k < 200; ++k)
+            scores.push_back(torch::randn({1}, torch::kDouble).item<double>()),
+                facts.push_back(k % 20);
+        mean += core::factShare(scores, facts, false) / 200.0;
+    }
+    EXPECT_NEAR(mean, 0.0, 0.015) << "between 20 values alone there are 0.095";
+    // Three values 3 apart, each with 8 numbers 0.5 from its mean.
+    const std::vector<double> scores = {1, 2, 1, 2, 1, 2, 1, 2, 4, 5, 4, 5, 4,
+                                        5, 4, 5, 7, 8, 7, 8, 7, 8, 7, 8, 99};
+    std::vector<std::int64_t> facts(25, 0);
+    for (std::size_t k = 0; k < 24; ++k) facts[k] = static_cast<std::int64_t>(k / 8);
+    facts[24] = -1;
+    const double between = 8.0 * (9.0 + 0.0 + 9.0), within = 24.0 * 0.25, error = within / 21.0;
+    EXPECT_NEAR(core::factShare(scores, facts, false),
+                (between - 2.0 * error) / (between + within + error), 1e-12);
+    // A line through the values takes one degree of freedom.
+    EXPECT_NEAR(core::factShare(scores, facts, true),
+                (between - within / 22.0) / (between + within + within / 22.0), 1e-12);
+    facts[0] = 3;  // once
+    EXPECT_TRUE(std::isnan(core::factShare(scores, facts, false)));
+    EXPECT_TRUE(std::isnan(core::factShare({1, 2, 3}, {0, 0, 0}, true)));
 }
 
 TEST(DictionaryOfSets, HasTheFormOnFeatures) {

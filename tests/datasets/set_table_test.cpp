@@ -53,6 +53,8 @@ TEST(SetTable, WordsBecomeBitsAndNumbersAreScaled) {
     for (std::size_t k = 0; k < expected.size(); ++k)
         EXPECT_NEAR(table->numbers[k], expected[k], 1e-6) << k;
     EXPECT_EQ(table->words[1], "square, 2");
+    EXPECT_EQ(table->features, (std::vector<std::string>{"shape = circle", "shape = disc",
+                                                         "shape = square", "size"}));
     const std::vector<ObjectFacts::Fact> facts = {{"shape", false, {"circle", "disc", "square"}},
                                                   {"size", true, {}, 1}};
     EXPECT_EQ(table->about.facts, facts);

@@ -108,6 +108,28 @@ TEST(ScoreFactors, FindTheExtremesOfATableThatIsNotMade) {
     EXPECT_NEAR(drawn.value, whole, 4.0 * drawn.error);
 }
 
+TEST(ScoreFactors, CovarianceAndRowMeansAreThoseOfTheWholeTable) {
+    const auto one = drawnFactors(80, 5);
+    auto other = drawnFactors(80, 5);
+    other.q = other.q + torch::randn({80, 5}, torch::kDouble), other.scale = -0.4;
+    auto p = torch::rand({80}, torch::kDouble);
+    p = p / p.sum();
+    const auto table = [](const core::ScoreFactors& f) {
+        return f.scale * torch::matmul(f.q, f.k.t());
+    };
+    const auto w = p.unsqueeze(1) * p;
+    const auto centred = [&](const core::ScoreFactors& f) {
+        return table(f) - (w * table(f)).sum();
+    };
+    EXPECT_NEAR(core::scoreCovariance(one, other, p),
+                (w * centred(one) * centred(other)).sum().item<double>(), 1e-10);
+    EXPECT_NEAR(core::scoreCovariance(one, one, p),
+                std::pow(core::componentsOf(one, p).deviation, 2), 1e-9);
+    // A softmax does not see the mean of a row, in which columns count as often as they occur.
+    const auto rows = table(one) - torch::matmul(table(one), p).unsqueeze(1);
+    EXPECT_LT((table(core::lessRowMeans(one, p)) - rows).abs().max().item<double>(), 1e-12);
+}
+
 TEST(ScoreFactors, OfATableThatComparesNothing) {
     auto factors = drawnFactors(40, 3);
     factors.q = factors.q.slice(0, 0, 1).expand({40, 3}).contiguous();
