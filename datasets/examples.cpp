@@ -99,6 +99,10 @@ public:
     void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override {
         m_data->readFacts(at(index), facts);
     }
+    std::vector<std::string> objectNumbers() const override { return m_data->objectNumbers(); }
+    void readObjectNumbers(std::int64_t index, std::span<double> numbers) const override {
+        m_data->readObjectNumbers(at(index), numbers);
+    }
 
 protected:
     std::int64_t at(std::int64_t index) const {

@@ -537,7 +537,8 @@ int evaluatePairs(const PairArguments& pairs, const Call& call) {
     AnalysisArguments a;
     a.path = pairs.path, a.checkpoint = pairs.checkpoint, a.device = pairs.device;
     a.pairs = pairs.pairs, a.fields = pairs.fields, a.out = pairs.out, a.edits = pairs.edits;
-    return runAnalysis(core::pairsAnalysis(), a, {{"score", pairs.score}}, call);
+    return runAnalysis(core::pairsAnalysis(), a,
+                       {{"score", pairs.score}, {"untrained", pairs.untrained}}, call);
 }
 
 }  // namespace relascope::cli

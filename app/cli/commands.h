@@ -120,6 +120,7 @@ void fetchWhatIsLookedAt();
 struct PairArguments {
     std::string path, checkpoint, device = "auto", pairs, fields, score = "sum", out;
     std::vector<std::string> edits;
+    std::int64_t untrained = 4;
 };
 /// Declares --pairs and --fields; returns --pairs, which other options of pairs need.
 CLI::Option* pairOptions(CLI::App& command, std::string& pairs, std::string& fields);

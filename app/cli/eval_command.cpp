@@ -34,7 +34,7 @@ struct EvalArguments {
     std::string path, data, split, checkpoint, out, device = "auto";
     std::string pairs, fields, score = "sum";
     std::vector<std::string> edits;
-    std::int64_t batch = 0, step = -1, examples = 0, tokens = 0, windows = 0;
+    std::int64_t batch = 0, step = -1, examples = 0, tokens = 0, windows = 0, untrained = 4;
     bool json = false, paper = false;
 };
 
@@ -89,9 +89,9 @@ int evaluate(const EvalArguments& a, const Call& call) {
         a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
     if (!a.pairs.empty())
-        return evaluatePairs(
-            {a.path, chosen.checkpoint, a.device, a.pairs, a.fields, a.score, a.out, a.edits},
-            call);
+        return evaluatePairs({a.path, chosen.checkpoint, a.device, a.pairs, a.fields, a.score,
+                              a.out, a.edits, a.untrained},
+                             call);
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     if (!opened.warning().empty())
         std::cerr << "warning: " << plainName(a.path) << ": " << plainName(opened.warning())
@@ -211,6 +211,11 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
                     "of a sentence: the sum of its tokens' log-probabilities, or their mean")
         ->check(CLI::IsMember({"sum", "mean"}))
         ->needs(pairs);
+    command
+        .add_option("--untrained", a.untrained,
+                    "models with fresh weights that score the same pairs")
+        ->needs(pairs)
+        ->check(CLI::Range(0, 64));
     command.add_option("--split", a.split,
                        "train, validation, pentos, hexos or stripes; of a run without it: the "
                        "first test split, with --edit or without any validation");

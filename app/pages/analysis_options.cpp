@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/pages/statement_line.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -36,9 +37,15 @@ QString titleOf(const FieldSpec& spec, std::size_t choice) {
 
 AnalysisOptions::AnalysisOptions(QWidget* parent) : ControlRow(parent) {}
 
-void AnalysisOptions::addFields(const core::Analysis& analysis) {
+void AnalysisOptions::addFields(const core::Analysis& analysis, bool above) {
     for (const auto& field : analysis.fields)
-        if (field.inRow) addControl(field);
+        if (field.inRow && field.above == above) addControl(field);
+}
+
+void AnalysisOptions::setWords(const std::vector<std::string>& known) {
+    QStringList all;
+    for (const auto& word : known) all << words(word);
+    for (auto* line : m_statements) line->setWords(all);
 }
 
 // Each control is filled before its signals are connected.
@@ -88,6 +95,7 @@ void AnalysisOptions::addControl(const core::AnalysisField& field) {
             return;
         }
         case FieldKind::TextList: {
+            if (spec.choices.empty()) return addStatements(field);
             add(widgets::mutedLabel(label, this));
             std::vector<std::pair<std::string, ToggleChip*>> chips;
             for (std::size_t k = 0; k < spec.choices.size(); ++k) {
@@ -133,6 +141,34 @@ void AnalysisOptions::addControl(const core::AnalysisField& field) {
             break;  // no analysis has such an option
     }
     throw Error("there is no control for --" + spec.name);
+}
+
+// Any number of statements in one line, parted by semicolons.
+void AnalysisOptions::addStatements(const core::AnalysisField& field) {
+    auto* line = new StatementLine(this);
+    line->setFont(widgets::monoFont(12));
+    line->setFixedWidth(460);
+    line->setPlaceholderText(QStringLiteral("same(colour) and not same(size)"));
+    line->setToolTip(words(field.spec.help));
+    line->setClearButtonEnabled(true);
+    add(words(field.spec.label), line);
+    addGap();
+    m_statements.push_back(line);
+    const auto show = [line](const FieldValue& value) {
+        QStringList all;
+        for (const auto& one : std::get<std::vector<std::string>>(value)) all << words(one);
+        const QString now = all.join(QStringLiteral("; "));
+        if (line->text().trimmed() != now) line->setText(now);
+    };
+    show(field.initial);
+    m_controls.push_back({&field, show});
+    connect(
+        line, &QLineEdit::textEdited, this, [this, name = field.spec.name](const QString& typed) {
+            const auto text = typed.trimmed().toStdString();
+            Q_EMIT chosen(
+                name, text.empty() ? std::vector<std::string>() : std::vector<std::string>{text});
+        });
+    connect(line, &QLineEdit::returnPressed, this, &AnalysisOptions::entered);
 }
 
 void AnalysisOptions::setValues(const core::OptionValues& values) {

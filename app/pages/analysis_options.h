@@ -11,12 +11,16 @@
 
 namespace relascope::app {
 
+class StatementLine;
+
 class AnalysisOptions : public ControlRow {
     Q_OBJECT
 public:
     explicit AnalysisOptions(QWidget* parent);
-    /// Adds a control for each field that is offered in the row of the tab.
-    void addFields(const core::Analysis& analysis);
+    /// Adds a control for each field that is offered in the row of the tab, or `above` it.
+    void addFields(const core::Analysis& analysis, bool above = false);
+    /// The words that statements may be made of.
+    void setWords(const std::vector<std::string>& words);
     /// Shows these values, of other options their defaults; emits nothing.
     void setValues(const core::OptionValues& values);
     bool isEmpty() const { return m_controls.empty(); }
@@ -35,8 +39,10 @@ private:
         std::function<void(const FieldValue&)> show;
     };
     void addControl(const core::AnalysisField& field);
+    void addStatements(const core::AnalysisField& field);
 
     std::vector<Control> m_controls;
+    std::vector<StatementLine*> m_statements;
     QWidget* m_ofText = nullptr;
 };
 

@@ -69,6 +69,15 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
     auto* bar = new widgets::Box(&widgets::Theme::panel, false, m_options);
     auto* line = widgets::rowOf(bar, {16, 4, 16, 4}, 8);
     // The controls are made in the order in which Tab reaches them.
+    if (std::any_of(analysis.fields.begin(), analysis.fields.end(),
+                    [](const auto& field) { return field.above; })) {
+        auto* first = new widgets::Box(&widgets::Theme::panel, false, m_options);
+        auto* over = widgets::rowOf(first, {16, 4, 16, 0}, 8);
+        m_above = new AnalysisOptions(first);
+        m_above->addFields(analysis, true);
+        over->addWidget(m_above, 1);
+        rows->addWidget(first);
+    }
     m_run = new QPushButton(QStringLiteral("Measure"), bar);
     m_run->setProperty("compact", true);
     if (analysis.onDemand) {
@@ -80,13 +89,13 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
         m_fold->setToolTip(QStringLiteral("How it is measured"));
         line->addWidget(m_fold, 0, Qt::AlignTop);
     }
-    auto* controls = new QWidget(bar);
-    auto* lines = widgets::columnOf(controls);
+    auto* folded = new QWidget(bar);
+    auto* lines = widgets::columnOf(folded);
     lines->setSpacing(6);
-    line->addWidget(controls, 1);
-    m_controls = new AnalysisOptions(controls);
+    line->addWidget(folded, 1);
+    m_controls = new AnalysisOptions(folded);
     const bool apart = reads(AnalysisInput::Pair) || reads(AnalysisInput::Sentences);
-    auto* inputs = apart ? new ControlRow(controls) : m_controls;
+    auto* inputs = apart ? new ControlRow(folded) : m_controls;
     makeInputs(*inputs);
     if (inputs != m_controls) lines->addWidget(inputs);
     lines->addWidget(m_controls);
@@ -115,8 +124,11 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
     m_start.setSingleShot(true);
     connect(&m_start, &QTimer::timeout, this, [this] { run(); });
     connect(m_run, &QPushButton::clicked, this, [this] { run(); });
-    connect(m_controls, &AnalysisOptions::chosen, this, &AnalysisTab::choose);
-    connect(m_controls, &AnalysisOptions::entered, m_run, &QPushButton::click);
+    for (auto* controls : {m_controls, m_above}) {
+        if (!controls) continue;
+        connect(controls, &AnalysisOptions::chosen, this, &AnalysisTab::choose);
+        connect(controls, &AnalysisOptions::entered, m_run, &QPushButton::click);
+    }
     m_strip->installEventFilter(this);
     m_run->installEventFilter(this);
     connect(m_view, &widgets::AnalysisFrame::optionChosen, this,
@@ -217,6 +229,36 @@ void AnalysisTab::makeInputs(ControlRow& row) {
         connect(m_split, &QComboBox::currentTextChanged, this, &AnalysisTab::inputsChanged);
 }
 
+/// What is asked above the button is about the data of a run, and is kept with its path.
+void AnalysisTab::keepAbove(const std::string& before) {
+    if (!before.empty()) m_ofPath[before] = above();
+    for (const auto& field : m_analysis.fields)
+        if (field.above) m_values.erase(field.spec.name);
+    if (const auto kept = m_ofPath.find(m_path); kept != m_ofPath.end())
+        for (const auto& [name, value] : kept->second) take(name, value);
+    m_above->setValues(m_values);
+}
+
+core::OptionValues AnalysisTab::above() const {
+    core::OptionValues values;
+    for (const auto& [name, value] : m_values)
+        if (m_analysis.field(name)->above) values[name] = value;
+    return values;
+}
+
+std::map<std::string, core::OptionValues> AnalysisTab::ofPaths() const {
+    auto all = m_ofPath;
+    if (m_above && !m_path.empty()) all[m_path] = above();
+    std::erase_if(all, [](const auto& one) { return one.second.empty(); });
+    return all;
+}
+
+void AnalysisTab::setOfPaths(const std::map<std::string, core::OptionValues>& all) {
+    m_ofPath = all;
+    if (m_above) keepAbove({});
+    optionsChanged();
+}
+
 FieldValue AnalysisTab::value(const core::AnalysisField& field) const {
     const auto at = m_values.find(field.spec.name);
     return at == m_values.end() ? field.initial : at->second;
@@ -245,6 +287,7 @@ void AnalysisTab::setValues(const core::OptionValues& values) {
     for (const auto& [name, value] : values) take(name, value);
     const auto shown = m_values;
     m_controls->setValues(m_values);
+    if (m_above) m_above->setValues(m_values);
     m_view->setOptions(shown);
     optionsChanged();
 }
@@ -343,7 +386,9 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
     // A run that trains may have kept more steps.
     const bool another = checkpoint != std::exchange(m_checkpoint, checkpoint);
     if (anew || (another && reads(AnalysisInput::KeptSteps))) m_read = false;
-    if (path != std::exchange(m_path, path)) {
+    if (path != m_path) {
+        const auto before = std::exchange(m_path, path);
+        if (m_above) keepAbove(before);
         // Names of answers and positions belong to the model.
         auto kept = m_values;
         for (const auto& field : m_analysis.fields)
@@ -354,6 +399,10 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
     }
     if (auto* ofText = m_controls->ofText(); ofText && subject && subject->data)
         ofText->setVisible(subject->data->splits.front().isText);
+    if (m_above)
+        m_above->setWords(subject && subject->data && !subject->data->splits.empty()
+                              ? subject->data->splits.front().hypothesisWords
+                              : std::vector<std::string>());
     if (anew) {
         m_valid = false;
         m_offers = true;

@@ -3,7 +3,9 @@
 // description of the analysis.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <QPointer>
@@ -47,6 +49,9 @@ public:
     const core::OptionValues& values() const { return m_values; }
     /// Sets the options as if the user had chosen them in the controls.
     void setValues(const core::OptionValues& values);
+    /// The options above the button by the path of the run that they are about.
+    std::map<std::string, core::OptionValues> ofPaths() const;
+    void setOfPaths(const std::map<std::string, core::OptionValues>& all);
     AnalysisRequest request() const;
     /// Measures with the options that are set, or continues a cancelled analysis.
     void run();
@@ -83,6 +88,8 @@ protected:
 
 private:
     void makeInputs(ControlRow& row);
+    void keepAbove(const std::string& before);
+    core::OptionValues above() const;
     /// The user chose a value.
     void choose(const std::string& name, FieldValue value);
     void take(const std::string& name, FieldValue value);
@@ -102,9 +109,11 @@ private:
     const core::Analysis& m_analysis;
     AnalysisController& m_c;
     core::OptionValues m_values;
+    std::map<std::string, core::OptionValues> m_ofPath;
     QWidget* m_options;  ///< all rows of controls
     AnalysisOptions* m_controls;
-    QPushButton* m_fold = nullptr;  ///< of analyses on demand; shows and hides their options
+    AnalysisOptions* m_above = nullptr;  ///< of fields above the button; null: there are none
+    QPushButton* m_fold = nullptr;       ///< of analyses on demand; shows and hides their options
     // Controls of analyses of data and pairs; null for other inputs.
     QComboBox* m_split = nullptr;
     QLineEdit* m_pairs = nullptr;  ///< a file or folder of minimal pairs

@@ -28,7 +28,7 @@ namespace relascope::app {
 namespace {
 
 /// In saved options: the names of the analyses whose options are shown.
-constexpr const char* kUnfolded = "unfolded";
+constexpr const char *kUnfolded = "unfolded", *kOfPaths = "of_paths";
 
 std::vector<const core::Analysis*> analysesOfWindow() {
     auto all = core::analyses();
@@ -184,8 +184,11 @@ QByteArray AnalysisWindow::saveOptions() const {
         // Positions and names of answers belong to what is inspected.
         core::OptionValues kept;
         for (const auto& [option, value] : tab->values())
-            if (tab->analysis().field(option)->inRow) kept[option] = value;
+            if (const auto* field = tab->analysis().field(option); field->inRow && !field->above)
+                kept[option] = value;
         if (!kept.empty()) all[name] = core::optionsToJson(tab->analysis(), kept);
+        for (const auto& [path, values] : tab->ofPaths())
+            all[kOfPaths][name][path] = core::optionsToJson(tab->analysis(), values);
     }
     if (!unfolded.empty()) all[kUnfolded] = unfolded;
     return QByteArray::fromStdString(all.dump());
@@ -203,6 +206,18 @@ void AnalysisWindow::restoreOptions(const QByteArray& options) {
                 at->second->setValues(core::optionsFromJson(at->second->analysis(), values));
         } catch (const Error&) {
             // Settings of another version: this tab keeps its defaults.
+        }
+    const auto ofPaths = all.find(kOfPaths);
+    if (ofPaths == all.end() || !ofPaths->is_object()) return;
+    for (const auto& [name, saved] : ofPaths->items()) try {
+            const auto at = m_tabs.find(name);
+            if (at == m_tabs.end()) continue;
+            std::map<std::string, core::OptionValues> kept;
+            for (const auto& [path, values] : saved.items())
+                kept[path] = core::optionsFromJson(at->second->analysis(), values);
+            at->second->setOfPaths(kept);
+        } catch (const Error&) {
+            // Of another version, too.
         }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "analysis/pair_objects.h"
 #include "datasets/examples.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/readers/npz.h"
@@ -160,7 +161,7 @@ std::optional<Frame> OpenedDataSets::answer(const std::string& what, Request& re
         for (const auto& [name, set] : splits(opened.data, request)) {
             if (!set) continue;
             const bool text = std::dynamic_pointer_cast<const core::TokenDataset>(set) != nullptr;
-            opened.splits.push_back({name, set->info(), text, {}});
+            opened.splits.push_back({name, set->info(), text, {}, core::hypothesisWordsOf(*set)});
             if (set->size() > 0) opened.splits.back().first = datasets::exampleOf(*set, 0);
             if (name == "validation") opened.tokenNames = datasets::tokenNames(*set);
         }

@@ -20,6 +20,10 @@ public:
     void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override {
         of(index).readFacts(index, facts);
     }
+    std::vector<std::string> objectNumbers() const override { return m_data->objectNumbers(); }
+    void readObjectNumbers(std::int64_t index, std::span<double> numbers) const override {
+        of(index).readObjectNumbers(index, numbers);
+    }
 
 protected:
     const Kind& of(std::int64_t index) const {

@@ -41,6 +41,9 @@ struct AnalysisField {
     /// In the window: in the row of the tab, and not in its view or the inspector.
     bool inRow = true;
     std::string automatic = {};  ///< what 0 stands for; empty where 0 is an ordinary value
+    /// In the window: in a line of its own above *Measure*, always shown, with completion of what
+    /// the data know (hypothesis.h).
+    bool above = false;
 };
 
 /// A file of a report: its name and its content.
@@ -156,6 +159,12 @@ Analysis answering(Analysis analysis, const FieldTable<Options>& table, OfferedI
     analysis.fields = fieldsOf(table, place);
     makeForms(analysis);
     return analysis;
+}
+
+/// Shows the field of that name in the window by AnalysisField::above.
+inline void showAbove(Analysis& analysis, const std::string& name) {
+    for (auto& field : analysis.fields)
+        if (field.spec.name == name) field.above = true;
 }
 
 }  // namespace relascope::core

@@ -107,9 +107,9 @@ public:
                                        static_cast<std::uint64_t>(kMostDrawn / drawn)));
         if (fit < m_objects.shape.examples)
             addRemark("Only " + groupedNumber(static_cast<std::int64_t>(fit)) + " of " +
-                             groupedNumber(std::ssize(m_objects.examples)) + " " + m_objects.noun +
-                             " are described: more would take too long for " +
-                             std::to_string(m_reading.maps.size()) + " maps.");
+                      groupedNumber(std::ssize(m_objects.examples)) + " " + m_objects.noun +
+                      " are described: more would take too long for " +
+                      std::to_string(m_reading.maps.size()) + " maps.");
         keepExamples(m_objects, fit);
         m_reading.batchSize = options.batchSize > 0       ? options.batchSize
                               : !m_objects.starts.empty() ? kAtlasTextBatch
@@ -181,11 +181,14 @@ private:
         m_reading.starts = m_objects.starts;
         const auto* captured = m_subject.captured.get();
         m_attributes = captured
-                           ? captured->attributes(m_objects, m_options.attributes)
-                           : attributesOf(m_objects, model().options(), data, m_options.attributes);
+                           ? captured->attributes(m_objects, m_options.attributes,
+                                                  {m_options.hypothesis, m_options.classes})
+                           : attributesOf(m_objects, model().options(), data, m_options.attributes,
+                                          {m_options.hypothesis, m_options.classes});
         if (captured)
-            addRemark("Read from captures: use is not measured, and nothing is compared with "
-                      "untrained weights.");
+            addRemark(
+                "Read from captures: use is not measured, and nothing is compared with "
+                "untrained weights.");
         m_places = pairPlaces(m_objects.shape);
         m_atlas.data = data.info().name;
         const bool follows = m_options.along || hasFirst();
@@ -198,7 +201,8 @@ private:
         m_atlas.columns = m_objects.columns;
         m_atlas.causal = m_objects.shape.causal;
         for (const auto& attribute : m_attributes.all)
-            m_atlas.attributes.push_back({attribute.name, attribute.ordered});
+            m_atlas.attributes.push_back(
+                {attribute.name, attribute.ordered, {}, attribute.hypothesis});
         std::vector<std::string> layers;
         if (captured)
             for (const auto& layer : captured->layers()) layers.push_back(layer.name);
@@ -220,9 +224,8 @@ private:
 
     static Fit unmeasuredFit() {
         Fit fit;
-        for (double* value :
-             {&fit.plainAuc, &fit.auc, &fit.low, &fit.high, &fit.p, &fit.untrained,
-              &fit.untrainedLow, &fit.untrainedHigh, &fit.initial})
+        for (double* value : {&fit.plainAuc, &fit.auc, &fit.low, &fit.high, &fit.p, &fit.untrained,
+                              &fit.untrainedLow, &fit.untrainedHigh, &fit.initial})
             *value = kNotMeasured;
         return fit;
     }
@@ -351,10 +354,10 @@ private:
         const bool holds = relation.fits[best].auc > 0.5,
                    one = m_attributes.all[best].name == kOneEmpty;
         return std::string(relation.head ? "attends where " : "is large where ") +
-               (one ? holds ? "one of the two places is empty" : "none or both places are empty"
+               (one ? holds ? "one place is empty" : "none or both places are empty"
                 : holds ? "both places are empty"
                         : "a place is not empty") +
-               " (AUC " + aucText(0.5 + most) + "); of the others it tells nothing";
+               " (AUC " + aucText(0.5 + most) + ")";
     }
 
     /// Adds the conjunctions that maps tell better than any attribute alone.
@@ -431,8 +434,7 @@ private:
             for (std::size_t k = 0; k < all.size(); ++k) {
                 const auto drawn = intervals.of(m, k);
                 auto& fit = m_atlas.relations[m].fits[all[k]];
-                std::tie(fit.low, fit.high) =
-                    aucInterval(fit.auc, drawn, m_objects.shape.examples);
+                std::tie(fit.low, fit.high) = aucInterval(fit.auc, drawn, m_objects.shape.examples);
             }
         subject.attributes.clear();
         for (const auto a : permuted) subject.attributes.push_back(truthOf(a, m_objects.shape));
@@ -601,10 +603,11 @@ private:
             for (std::size_t c = 0; c < 2; ++c) {
                 const double here = yes ? auc[c] : 1.0 - auc[c],
                              there = yes ? auc[1 - c] : 1.0 - auc[1 - c];
-                if (here < 0.6 || there >= 0.6) continue;
+                // Where no pair of the other answer has the attribute there is nothing to compare.
+                if (!(here >= 0.6) || !(there < 0.6)) continue;
                 const bool opposite = there <= 0.4;
-                relation.condition = ", in examples of '" + info.classNames[c] + "'" +
-                                     (opposite ? ", and the opposite in the others" : " alone");
+                relation.condition = ", for '" + info.classNames[c] + "'" +
+                                     (opposite ? ", and the opposite for the others" : "");
                 relation.conditionProof =
                     "in examples of '" + info.classNames[c] + "' " + fixedField(here, 2) +
                     (opposite ? ", in the others the opposite " : ", in the others ") +

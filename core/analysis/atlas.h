@@ -25,6 +25,7 @@ struct RelationAtlas {
         bool ordered = false;  ///< it has values: Spearman's correlation in place of an AUC
         /// Of a conjunction its members, and whether they hold; empty: it is none.
         std::vector<std::pair<std::int64_t, bool>> members = {};
+        bool hypothesis = false;  ///< the user's own
     };
     /// How well a relation tells an attribute: P(r_yes > r_no) + half of the ties. NaN where there
     /// is nothing to tell, or not measured (yet).
@@ -98,8 +99,8 @@ struct RelationAtlas {
         /// What explains the map without an attribute: "reads i alone, not the pair (0.95 of its
         /// variance)"; empty: nothing does. It has no label then.
         std::string reading;
-        /// Of a head whose label holds in examples of one answer: ", in examples of 'occurs' alone",
-        /// and its numbers, "AUC 0.83; in the others 0.52"; may be empty.
+        /// Of a head whose label holds in examples of one answer: ", for 'occurs'", and its
+        /// numbers, "in examples of 'occurs' 0.83, in the others 0.52"; may be empty.
         std::string condition, conditionProof;
         std::string origin;     ///< "learned", "inborn"; empty: neither is shown
         /// partUseName(), or "needed only together with the others of layer 2"; empty: not
@@ -162,7 +163,9 @@ struct AtlasOptions {
     std::int64_t untrained = 8;
     std::int64_t use_examples = 1000;
     bool along = false;
-    std::string attributes;  ///< a CSV file; empty: those of the data
+    std::string attributes;                    ///< a CSV file; empty: those of the data
+    std::vector<std::string> hypothesis = {};  ///< own statements about pairs (hypothesis.h)
+    std::string classes = {};                  ///< a CSV file of classes of tokens for these
     // What a scan sets besides.
     std::vector<std::string> only;        ///< names of maps that are described; empty: by `what`
     std::int64_t otherExamples = kOther;  ///< of other weights: their AUCs differ by more

@@ -7,6 +7,7 @@
 #include "analysis/atlas.h"
 #include "analysis/atlas_labels.h"
 #include "analysis/claims.h"
+#include "analysis/hypothesis.h"
 #include "answers/atlas_answer.h"
 #include "types/metric.h"
 #include "types/text_format.h"
@@ -35,6 +36,7 @@ const FieldTable<AtlasOptions>& atlasFields() {
             fields::text(&O::attributes, "attributes", "Attributes",
                          "a CSV file of own attributes: columns example, i, j, and one for each "
                          "attribute")};
+        for (auto& field : hypothesisFields<O>()) all.push_back(std::move(field));
         all[1].spec.choiceTitles = {"Relations", "Attention"};
         all[1].spec.choiceHelp = {"Every relation r\u1D62\u2C7C", "The attention of every head"};
         return all;
@@ -83,7 +85,8 @@ std::string atlasLatex(const RelationAtlas& atlas) {
             const auto named = namedAttribute(atlas, relation, relation.attribute);
             text += "$" + aucText(named.auc) + "$";
             if (std::isfinite(named.low))
-                text += " {\\scriptsize $[" + aucText(named.low) + ", " + aucText(named.high) + "]$}";
+                text +=
+                    " {\\scriptsize $[" + aucText(named.low) + ", " + aucText(named.high) + "]$}";
             text += " & ";
             if (std::isfinite(named.untrainedLow))
                 text += "$" + fixedField(named.untrainedLow, 2) + "$--$" +
@@ -135,7 +138,7 @@ std::string atlasText(const RelationAtlas& atlas) {
             const auto named = namedAttribute(atlas, relation, relation.attribute);
             const auto proof = proofOf(atlas, relation);
             out << "  " << (proof.empty() ? named.words + " " + aucText(named.auc) : proof);
-            if (std::isfinite(fit.p)) out << numberText(", p %.3f", fit.p);
+            if (std::isfinite(fit.p)) out << numberText("; p %.3f", fit.p);
             if (!relation.development.empty()) out << ", " << relation.development;
             out << "\n";
         }
@@ -187,6 +190,7 @@ const Analysis& atlasAnalysis() {
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.check = [](const Answer& answer) { relationAtlasOf(answer); };
         a = answering(a, atlasFields(), OfferedIn::Row);
+        showAbove(a, "hypothesis");
         a.latex = [](const Answer& result) { return atlasLatex(relationAtlasOf(result)); };
         a.terminal = [](const Answer& result) { return atlasText(relationAtlasOf(result)); };
         return a;

@@ -186,12 +186,12 @@ std::vector<NamedAttribute> namedAttributes(const RelationAtlas& atlas, const Re
 
 namespace {
 
-/// "a, b or c", and "and 3 more" behind it.
+/// "a, b or c"; "a, b (and 3 more)".
 std::string oneOf(const std::vector<std::string>& words, std::size_t more) {
     std::string text;
     for (std::size_t k = 0; k < words.size(); ++k)
         text += (k == 0 ? "" : k + 1 == words.size() && more == 0 ? " or " : ", ") + words[k];
-    return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
+    return more > 0 ? text + " (and " + std::to_string(more) + " more)" : text;
 }
 
 std::size_t unnamedCount(const Relation& relation) {
@@ -212,11 +212,17 @@ std::string meaningOf(const RelationAtlas& atlas, const Relation& map, bool many
     auto all = namedAttributes(atlas, map);
     const auto dropped = all.size() - std::min(all.size(), most);
     all.resize(all.size() - dropped);
+    // Of a head whether they hold, which is said once where it is the same of all.
+    const bool alike = std::all_of(all.begin(), all.end(), [&](const auto& one) {
+        return one.holds == all.front().holds;
+    });
+    const auto holding = [](bool holds) { return holds ? " holds" : " does not hold"; };
     for (const auto& named : all)
-        words.push_back("*" + (map.head ? named.name + (named.holds ? "* holds" : "* does not hold")
-                                        : named.words + "*"));
+        words.push_back("*" + (map.head ? named.name : named.words) + "*" +
+                        (map.head && !alike ? holding(named.holds) : ""));
     return (map.head ? "attends where " : many ? "answer " : "answers ") +
-           oneOf(words, unnamedCount(map) + dropped) + map.condition;
+           oneOf(words, unnamedCount(map) + dropped) +
+           (map.head && alike && !all.empty() ? holding(all.front().holds) : "") + map.condition;
 }
 
 std::string proofOf(const RelationAtlas& atlas, const Relation& map) {
@@ -233,7 +239,7 @@ std::string proofOf(const RelationAtlas& atlas, const Relation& map) {
             text += ", untrained " + fixedField(named.untrainedLow, 2) + " to " +
                     fixedField(named.untrainedHigh, 2);
         if (named.origin == "inborn") text += " (as much)";
-        if (std::isfinite(named.initial)) text += ", at step 0 " + fixedField(named.initial, 2);
+        if (std::isfinite(named.initial)) text += ", at step 0: " + fixedField(named.initial, 2);
         if (first && !map.conditionProof.empty()) text += ", " + map.conditionProof;
     }
     return text;

@@ -213,7 +213,8 @@ std::vector<PairMap> CapturedMaps::maps(const PairObjects& objects, bool relatio
     return maps;
 }
 
-PairAttributes CapturedMaps::attributes(const PairObjects& objects, const std::string& path) const {
+PairAttributes CapturedMaps::attributes(const PairObjects& objects, const std::string& path,
+                                        const OwnHypotheses& hypotheses) const {
     PairAttributes all;
     const auto& first = m_samples.front();
     const auto n = objects.shape.objects;
@@ -280,6 +281,7 @@ PairAttributes CapturedMaps::attributes(const PairObjects& objects, const std::s
                                                       : kPairNo);
         all.all.push_back(std::move(one));
     }
+    addHypotheses(all, objects, *m_data, hypotheses);
     completeAttributes(all, objects, std::ssize(m_samples), path);
     return all;
 }

@@ -34,7 +34,8 @@ public:
     PairObjects objects(std::int64_t examples) const;
     /// As attributesOf(): those stored in the capture (tensors "attribute/NAME"), the same name or
     /// token, colours and places of patches, and those of a file.
-    PairAttributes attributes(const PairObjects& objects, const std::string& file) const;
+    PairAttributes attributes(const PairObjects& objects, const std::string& file,
+                              const OwnHypotheses& hypotheses = {}) const;
     /// As pairMaps(); `axis` is the kind of the map, and there is no hook point.
     std::vector<PairMap> maps(const PairObjects& objects, bool relations, bool heads) const;
     /// The values of these maps at a step, without what a model would have to compute. The accuracy

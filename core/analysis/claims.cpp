@@ -77,6 +77,20 @@ bool beyondUntrained(double value, std::span<const double> untrained, bool rises
     return rises ? value - *high > range : *low - value > range;
 }
 
+bool shareAbove(double low, double chance, std::span<const double> untrained) {
+    return low > chance && untrained.size() >= kFewestUntrained &&
+           std::all_of(untrained.begin(), untrained.end(), [&](double one) { return low > one; });
+}
+
+std::string untrainedShares(std::span<const double> untrained) {
+    if (untrained.empty()) return {};
+    const auto [low, high] = std::minmax_element(untrained.begin(), untrained.end());
+    const auto percent = [](double share) { return rounded(100.0 * share, 1); };
+    return std::to_string(untrained.size()) +
+           (untrained.size() == 1 ? " untrained model has " : " untrained models have ") +
+           (*low == *high ? "" : percent(*low) + " to ") + percent(*high) + " %";
+}
+
 // Against untrained models
 // -------------------------------------------------------------------------------------------------
 
@@ -376,7 +390,7 @@ UseClaims useClaims(const AblationTable& table) {
     claims.better = answersBetter(table.metric, table.base, table.untrained,
                                   table.oneAnswer ? table.examples : 0);
     const auto examples = table.different > 0 ? table.different : table.examples;
-    std::vector<double> needed, listened, gains, used, adds;
+    std::vector<double> needed, listened, gains, adds;
     for (const auto& row : table.rows) {
         UseClaim claim;
         claim.least = claims.least, claim.examples = table.examples;
@@ -388,11 +402,10 @@ UseClaims useClaims(const AblationTable& table) {
             each && claims.better && std::isfinite(claim.least) &&
             enoughToSay(examples, table.text) &&
             std::all_of(claim.replacements.begin(), claim.replacements.end(), measured);
-        double worst = 0.0, best = 1.0, other = kUnknown, any = 0.0;
+        double worst = 0.0, best = 1.0, other = kUnknown;
         for (const auto& one : claim.replacements) {
             const auto lost = words.lost(one.change);
             worst = std::max(worst, pAbove(lost, claim.least));
-            any = std::max(any, pAbove(lost, 0.0));
             best = std::min(best, pAbove(words.gained(one.change), 0.0));
             if (one.other) other = pAbove(lost, claim.least);
         }
@@ -401,7 +414,6 @@ UseClaims useClaims(const AblationTable& table) {
         needed.push_back(usable ? worst : kUnknown);
         listened.push_back(usable ? other : kUnknown);
         gains.push_back(usable ? best : kUnknown);
-        used.push_back(usable ? any : kUnknown);
         adds.push_back(usable && row.adds ? pAbove(words.gained(*row.adds), 0.0) : kUnknown);
         claim.use = usable ? PartUse::Undecided : PartUse::Unmeasured;
         claims.looks += usable;
@@ -409,8 +421,7 @@ UseClaims useClaims(const AblationTable& table) {
     }
     claims.byChance = kOneSided * static_cast<double>(claims.looks);
     const auto isNeeded = holm(needed, kOneSided), isListened = holm(listened, kOneSided),
-               isGain = holm(gains, kOneSided), isUsed = holm(used, kOneSided),
-               doesAdd = holm(adds, kOneSided);
+               isGain = holm(gains, kOneSided), doesAdd = holm(adds, kOneSided);
     for (std::size_t k = 0; k < claims.rows.size(); ++k) {
         auto& claim = claims.rows[k];
         if (claim.use == PartUse::Unmeasured) continue;
@@ -435,7 +446,7 @@ UseClaims useClaims(const AblationTable& table) {
             claim.use = PartUse::ListenedTo;
         else if (all(within))
             claim.use = PartUse::NotUsed;
-        else if (isUsed[k] && costs(0.0))
+        else if (costs(0.0))
             claim.use = PartUse::Used;
         else if (const auto advised = advisedExamples(claim, words, claims.looks);
                  table.available == 0 || advised <= table.available)
@@ -467,7 +478,7 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
             text += " to " + words.amount(second.change) + " (" + second.by + ")";
         return text;
     };
-    const bool many = it.starts_with("all ");
+    const bool many = it.starts_with("all ") || it == "them";
     const auto limit = words.number(claim.least) + words.points();
     switch (claim.use) {
         case PartUse::Needed: {
@@ -495,7 +506,8 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
             // What decides is the widest interval, which need be neither end.
             const auto& open = claim.deciding(words.key());
             auto text = "from " + groupedNumber(claim.examples) + " " + noun +
-                        " it cannot be said whether " + it + (many ? " are" : " is") +
+                        " it cannot be said whether " +
+                        (it == "them" ? std::string("they are") : it + (many ? " are" : " is")) +
                         " used by more than " + limit + ": " + range(mild, harsh);
             if (&open != &mild && &open != &harsh)
                 text += ", " + words.amount(open.change) + " (" + open.by + ")";
@@ -515,7 +527,7 @@ std::string useMeaning(const UseClaim& claim, const MetricWords& words, const st
     const auto from = words.number(mild.base), to = words.number(mild.edited),
                worst = words.number(harsh.edited);
     const bool many = it.starts_with("all ") || it == "them";
-    const auto are = it + (many ? " are" : " is");
+    const auto are = it == "them" ? std::string("they are") : it + (many ? " are" : " is");
     const auto points = [&](const PairedChange& change) {
         return words.number(words.lost(change).change);
     };
@@ -523,7 +535,7 @@ std::string useMeaning(const UseClaim& claim, const MetricWords& words, const st
                        words.points();
     switch (claim.use) {
         case PartUse::Needed: {
-            const auto start = "without " + it + " " + words.name() +
+            const auto start = (it.empty() ? "" : "without " + it + " ") + words.name() +
                                (words.lowerIsBetter() ? " rises from " : " falls from ") + from +
                                " to ";
             if (to == worst) return start + to + words.unit();

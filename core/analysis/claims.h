@@ -39,6 +39,13 @@ double pAbove(const PairedChange& change, double limit);
 /// kFewestUntrained. `rises`: larger is beyond.
 bool beyondUntrained(double value, std::span<const double> untrained, bool rises = true);
 
+/// Whether a share whose interval begins at `low` is shown to be above chance, and above that of
+/// each of kFewestUntrained or more untrained models on the same examples.
+bool shareAbove(double low, double chance, std::span<const double> untrained);
+/// The words for untrained models beside a share: "4 untrained models have 31.7 to 55.0 %"; empty
+/// without any.
+std::string untrainedShares(std::span<const double> untrained);
+
 // Against untrained models
 // -------------------------------------------------------------------------------------------------
 
@@ -170,7 +177,8 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
                       const std::string& it = "it");
 
 /// The same as a clause of a first line, without intervals and with three numbers at most: "without
-/// it accuracy falls from 93.1 to between 87.6 and 51.7 %". `oneEnd`: with the milder end alone.
+/// it accuracy falls from 93.1 to between 87.6 and 51.7 %". `oneEnd`: with the milder end alone; an
+/// empty `it`: "accuracy falls from ...".
 std::string useMeaning(const UseClaim& claim, const MetricWords& words, const std::string& it = "it",
                        bool oneEnd = false);
 

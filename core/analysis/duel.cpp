@@ -21,6 +21,7 @@
 #include "analysis/open_model.h"
 #include "analysis/pair_map_tensor.h"
 #include "analysis/pair_moments.h"
+#include "analysis/pair_reading.h"
 #include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
 #include "analysis/sentence_batches.h"
@@ -28,7 +29,6 @@
 #include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
 #include "model/architecture.h"
-#include "train/devices.h"
 #include "train/out_of_memory.h"
 #include "types/error.h"
 
@@ -453,20 +453,14 @@ private:
     // Chance
     // ---------------------------------------------------------------------------------------------
 
-    std::shared_ptr<ModelImpl> untrainedLike(const OpenedModel& model, std::uint64_t seed) const {
-        auto fresh = untrainedModel(model.options(),
-                                    model.isRun() ? model.run().train.init : std::string(), seed);
-        fresh->to(torch::Device(resolveDevice(m_subject.device)));
-        return fresh;
-    }
-
     void compareUntrained() {
         const auto& a = *m_subject.model;
         // A part that is added is no reason to match again.
         const bool added = m_wasRead && !m_options.part.empty();
         while (!added && m_duel.untrained < m_options.untrained) {
             const auto seed = kFirstUntrained + 2 * static_cast<std::uint64_t>(m_duel.untrained);
-            const auto first = untrainedLike(a, seed), second = untrainedLike(m_other, seed + 1);
+            const auto first = untrainedTwin(a, seed, m_subject.device),
+                       second = untrainedTwin(m_other, seed + 1, m_subject.device);
             EditedModel ours(*first, a.options()), theirs(*second, m_other.options());
             PairSums sums(m_examples.shape(), m_plans[0], m_plans[1]);
             m_done = static_cast<double>(m_examples.size() + m_duel.untrained * untrainedCount());
@@ -498,7 +492,7 @@ private:
         std::shared_ptr<ModelImpl> fresh;
         std::optional<EditedModel> untrained;
         if (m_options.untrained > 0) {
-            fresh = untrainedLike(m_other, kFirstUntrained + 1);
+            fresh = untrainedTwin(m_other, kFirstUntrained + 1, m_subject.device);
             untrained.emplace(*fresh, m_other.options());
         }
         measureGrafts(m_duel, done, *m_a, *m_b, untrained ? &*untrained : nullptr, m_examples,

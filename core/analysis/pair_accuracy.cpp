@@ -53,7 +53,9 @@ PairResults runPairs(AnalysisSubject& subject, const PairOptions& options,
     const auto& tokens = batches.tokens();
     const auto model = subject.model->edited(batches.interventions());
     const bool mean = options.score == "mean";
-    const double own = options.along ? 0.1 : 1.0;  // of the progress
+    // Of the progress: the model itself, untrained ones, the kept steps.
+    const double passes = 1.0 + static_cast<double>(options.untrained),
+                 own = (options.along ? 0.1 : 1.0) / passes;
     double before = 0.0, share = own;
     const auto report = [&](double done) {
         if (watch.stop.stop_requested() ||
@@ -67,7 +69,10 @@ PairResults runPairs(AnalysisSubject& subject, const PairOptions& options,
     results.leftOut = tokens.tooLong, results.firstLeftOut = tokens.firstTooLong;
     results.unknown = tokens.unknown;
     const auto all = pairScores(tokens, scores);
-    std::tie(results.all, results.phenomena) = pairAccuracies(batches, scores);
+    auto accuracies = pairAccuracies(batches, scores);
+    before = own, share = (passes - 1.0) * own;
+    compareWithChance(accuracies, batches, options.untrained, mean, report);
+    std::tie(results.all, results.phenomena) = std::move(accuracies);
     std::map<std::string, int> rows;
     for (const auto& one : results.phenomena)
         rows.emplace(one.phenomenon, static_cast<int>(rows.size()));
@@ -84,7 +89,7 @@ PairResults runPairs(AnalysisSubject& subject, const PairOptions& options,
         listTokens(batches, pair.good, number, true, each[pair.good], results.tokens);
         listTokens(batches, bad, number, false, each[bad], results.tokens);
     }
-    before = own, share = 1.0 - own;
+    before = passes * own, share = 1.0 - before;
     if (options.along) results.steps = stepsOf(subject, batches, mean, report);
     return results;
 }

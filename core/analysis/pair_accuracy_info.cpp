@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The options of pair accuracy, and its tables.
-#include "analysis/pair_accuracy.h"
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "analysis/claims.h"
+#include "analysis/pair_columns.h"
 #include "answers/answer_text.h"
 #include "answers/column_table.h"
 #include "types/text_format.h"
@@ -20,6 +25,10 @@ const FieldTable<PairOptions>& pairFields() {
             fields::integer(&O::tokens, "tokens", "With tokens",
                             "pairs whose tokens are listed with their scores, the first ones", 0,
                             1e8),
+            fields::integer(&O::untrained, "untrained", "Untrained models",
+                            "models with the same options and fresh weights that score the same "
+                            "pairs; with fewer than four no phenomenon is said to be preferred",
+                            0, 64),
             fields::boolean(&O::along, "along", "Along training",
                             "and the pair accuracy at every kept step of a run")};
         all[0].spec.choiceTitles = {"Sum", "Mean per token"};
@@ -28,38 +37,159 @@ const FieldTable<PairOptions>& pairFields() {
     return table;
 }
 
+namespace {
+
+constexpr double kEvenChance = 0.5;
+
+std::pair<double, double> rangeOf(const std::vector<double>& values) {
+    if (values.empty()) return {columns::kNone, columns::kNone};
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return {*low, *high};
+}
+
+/// What keeps "prefers" from being said; empty: nothing.
+std::string reasonAgainst(const PairAccuracy& one) {
+    if (!enoughToSay(one.pairs, false)) return tooFewText(one.pairs, false, "pairs");
+    if (!(one.low > kEvenChance) && one.words >= kFewestWords)
+        return "the interval is not above 50 %";
+    if (one.words < kFewestWords)
+        return "the pairs differ in " + std::to_string(one.words) +
+               (one.words == 1 ? " set of words" : " sets of words") + ", and " +
+               std::to_string(kFewestWords) + " or more are needed";
+    if (one.untrained.size() < kFewestUntrained)
+        return "whether untrained models do as well takes " + std::to_string(kFewestUntrained) +
+               " of them or more";
+    if (!shareAbove(one.low, kEvenChance, one.untrained))
+        return "an untrained model may do as well";
+    if (one.frequencies >= one.low) return "word frequencies alone may do as well";
+    return {};
+}
+
+}  // namespace
+
+bool prefersGood(const PairAccuracy& accuracy) {
+    return reasonAgainst(accuracy).empty();
+}
+
+std::string preferenceText(const PairAccuracy& one) {
+    const MetricWords words("pair_accuracy");
+    const auto reason = reasonAgainst(one);
+    auto text =
+        std::string(reason.empty() ? "the model prefers the good sentences: "
+                                   : "the model is not shown to prefer the good sentences: ") +
+        words.number(one.accuracy) + " % " + words.interval(one.low, one.high) +
+        " are likelier (50 is chance";
+    if (!one.untrained.empty()) text += ", " + untrainedShares(one.untrained);
+    if (std::isfinite(one.frequencies))
+        text += ", word frequencies alone " + words.number(one.frequencies) + " %";
+    return text + ")" + (reason.empty() ? "" : "; " + reason);
+}
+
+std::string phenomenonTitle(const std::string& name) {
+    auto words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    if (!words.empty())
+        words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+    return words;
+}
+
+std::vector<std::string> pairSentences(const std::vector<PairAccuracy>& phenomena) {
+    std::vector<std::string> sentences;
+    std::string rest, unequal;
+    std::size_t others = 0;
+    for (const auto& one : phenomena) {
+        const auto title = phenomenonTitle(one.phenomenon);
+        // What only seems to be preferred is said, too; the rest is counted.
+        const bool seems = enoughToSay(one.pairs, false) && 2 * one.right > one.pairs &&
+                           (one.low > kEvenChance || one.words < kFewestWords);
+        if (prefersGood(one) || seems)
+            sentences.push_back(title + ": " + preferenceText(one) + ".");
+        else
+            rest += (others++ == 0 ? "" : ", ") + title;
+        if (one.unequal > 0)
+            unequal += (unequal.empty() ? "" : "; ") + title + ": " + groupedNumber(one.unequal) +
+                       " of " + groupedNumber(one.pairs) +
+                       ", of which the good sentence has fewer in " + groupedNumber(one.shorter);
+    }
+    if (others > 0)
+        sentences.push_back("Nothing can be said of " + std::to_string(others) +
+                            (others == 1 ? " phenomenon: " : " phenomena: ") + rest + ".");
+    if (!unequal.empty())
+        sentences.push_back(
+            "Sentences of a pair that have different numbers of tokens favour the shorter one in a "
+            "model that knows nothing. " +
+            unequal + ".");
+    return sentences;
+}
+
+ColumnTable<PairAccuracy> accuracyColumns(bool named) {
+    using columns::derived;
+    using Row = PairAccuracy;
+    const NumberFormat percent{1, true}, nats{2, false, true};
+    ColumnTable<Row> table;
+    if (named) {
+        table.push_back(columns::text(&Row::phenomenon, "phenomenon", {"Phenomenon"}));
+        table.push_back(columns::text(&Row::term, "term", {"Term"}));
+    }
+    table.push_back(columns::integer(&Row::pairs, named ? "pairs" : "count", {"Pairs"}));
+    table.push_back(columns::integer(&Row::right, "right"));
+    table.push_back(
+        columns::integer(&Row::ties, "ties", {"Ties", {}, "Equal scores, which are not right"}));
+    table.push_back(columns::number(
+        &Row::accuracy, "pair_accuracy",
+        {"Pair accuracy", percent,
+         "How often the good sentence is the more likely one; 95 % interval, in which pairs that "
+         "differ in the same words count together",
+         "low", "high"}));
+    table.push_back(columns::number(&Row::low, "low", {{}, percent}));
+    table.push_back(columns::number(&Row::high, "high", {{}, percent}));
+    table.push_back(derived<Row>(
+        ColumnKind::Number, "untrained",
+        {"Untrained", percent, "Mean and range of models with fresh weights on the same pairs",
+         "untrained_low", "untrained_high"},
+        [](const Row& row) {
+            double sum = 0.0;
+            for (const double one : row.untrained) sum += one;
+            return sum / static_cast<double>(row.untrained.size());
+        }));
+    table.push_back(derived<Row>(ColumnKind::Number, "untrained_low", {{}, percent},
+                                 [](const Row& row) { return rangeOf(row.untrained).first; }));
+    table.push_back(derived<Row>(ColumnKind::Number, "untrained_high", {{}, percent},
+                                 [](const Row& row) { return rangeOf(row.untrained).second; }));
+    table.push_back(
+        columns::number(&Row::frequencies, "frequencies",
+                        {"Frequencies", percent,
+                         "By how often each token occurs in the training text, and nothing else"}));
+    table.push_back(columns::integer(&Row::words, "words",
+                                     {"Words", {}, "How many sets of words the pairs differ in"}));
+    table.push_back(columns::integer(
+        &Row::unequal, "unequal_tokens",
+        {"Unequal", {}, "Pairs whose sentences have different numbers of tokens"}));
+    table.push_back(columns::integer(
+        &Row::shorter, "good_shorter",
+        {"Shorter", {}, "Pairs whose good sentence has fewer tokens than the wrong one"}));
+    table.push_back(derived<Row>(
+        ColumnKind::Flag, "preferred",
+        {"Preferred",
+         {},
+         "The interval is above 50 %, above all untrained models and above frequencies; from 50 "
+         "pairs with 6 sets of words on"},
+        [](const Row& row) { return prefersGood(row); }));
+    table.push_back(columns::number(
+        &Row::difference, "difference",
+        {"Difference", nats, "Mean score of the good sentence less that of the wrong one, nats",
+         "difference_low", "difference_high"}));
+    table.push_back(columns::number(&Row::differenceLow, "difference_low", {{}, nats}));
+    table.push_back(columns::number(&Row::differenceHigh, "difference_high", {{}, nats}));
+    return table;
+}
+
 Answer answerOf(const PairResults& results) {
     using columns::derived;
     using Pair = PairResults::Pair;
     using Token = PairResults::Token;
     const NumberFormat percent{1, true}, nats{2, false, true};
-    const auto accuracies = [&](bool named) {
-        using Row = PairAccuracy;
-        ColumnTable<Row> table;
-        if (named) {
-            table.push_back(columns::text(&Row::phenomenon, "phenomenon", {"Phenomenon"}));
-            table.push_back(columns::text(&Row::term, "term", {"Term"}));
-        }
-        table.push_back(columns::integer(&Row::pairs, named ? "pairs" : "count", {"Pairs"}));
-        table.push_back(columns::integer(&Row::right, "right"));
-        table.push_back(columns::integer(&Row::ties, "ties",
-                                         {"Ties", {}, "Equal scores, which are not right"}));
-        table.push_back(columns::number(
-            &Row::accuracy, "pair_accuracy",
-            {"Pair accuracy", percent,
-             "How often the good sentence is the more likely one; exact 95 % interval", "low",
-             "high"}));
-        table.push_back(columns::number(&Row::low, "low", {{}, percent}));
-        table.push_back(columns::number(&Row::high, "high", {{}, percent}));
-        table.push_back(columns::number(
-            &Row::difference, "difference",
-            {"Difference", nats, "Mean score of the good sentence less that of the wrong one, nats",
-             "difference_low", "difference_high"}));
-        table.push_back(columns::number(&Row::differenceLow, "difference_low", {{}, nats}));
-        table.push_back(columns::number(&Row::differenceHigh, "difference_high", {{}, nats}));
-        return table;
-    };
-    Answer answer{{factsOf(accuracies(false), results.all)}};
+    Answer answer{{factsOf(accuracyColumns(false), results.all)}};
     auto& facts = answer.tables.front();
     const ColumnTable<PairResults> more = {
         columns::text(&PairResults::score, "score"),
@@ -69,7 +199,11 @@ Answer answerOf(const PairResults& results) {
         columns::text(&PairResults::firstLeftOut, "first_left_out"),
         columns::integer(&PairResults::unknown, "unknown_characters")};
     for (auto& column : factsOf(more, results).columns) facts.columns.push_back(std::move(column));
-    answer.tables.push_back(tableOf("phenomena", "Phenomena", accuracies(true), results.phenomena));
+    answer.tables.push_back(
+        tableOf("phenomena", "Phenomena", accuracyColumns(true), results.phenomena));
+    auto says = textsTable("says", "text", pairSentences(results.phenomena));
+    says.columns.front().title = "What it shows";
+    answer.tables.push_back(std::move(says));
     const ColumnTable<Pair> pairs = {
         derived<Pair>(ColumnKind::Integer, "pair", {"Pair"},
                       [](const Pair& pair) { return pair.number + 1; }),
@@ -129,6 +263,8 @@ std::string pairsRemark(const Answer& answer) {
     if (const auto unknown = count("unknown_characters"); unknown > 0)
         add(groupedNumber(unknown) + (unknown == 1 ? " character is" : " characters are") +
             " unknown to the tokenizer.");
+    if (answer.has("frequencies") && std::isnan(answer.number("frequencies")))
+        add("The training text of this model is not known: word frequencies are not compared.");
     if (answer.has("read_before") && answer.text("read_before").empty())
         add("This tokenizer has no beginning token: the first token of a sentence is only read.");
     return text;
@@ -141,7 +277,9 @@ std::string pairText(const Answer& answer) {
     Answer shown{{answer.table("")}};
     shown.tables.push_back(answer.table("phenomena"));
     if (const auto* along = answer.find("along")) shown.tables.push_back(*along);
-    return plainText(shown);
+    auto text = plainText(shown) + "\n";
+    for (const auto& sentence : answer.table("says").texts("text")) text += sentence + "\n";
+    return text;
 }
 
 }  // namespace

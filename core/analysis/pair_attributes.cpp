@@ -402,6 +402,12 @@ PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::i
     return result;
 }
 
+const std::vector<std::string>& tokenClassNames() {
+    static const std::vector<std::string> names = {"letter", "capital", "digit", "space",
+                                                   "punctuation"};
+    return names;
+}
+
 std::vector<std::int64_t> tokenClasses(const PairShape& shape,
                                        const std::vector<std::int64_t>& tokens,
                                        const std::vector<std::size_t>& start,

@@ -20,6 +20,7 @@ struct PairAttribute {
     std::vector<std::uint8_t>
         truth;                  ///< [examples, objects, objects] as PairTruth; empty if ordered
     std::vector<float> values;  ///< the values of an ordered one, NaN: undefined
+    bool hypothesis = false;    ///< the user's own (hypothesis.h), alone or joined to others
 };
 
 struct PairAttributes {
@@ -41,6 +42,8 @@ PairAttributes attributesOfFacts(const PairShape& shape, const ObjectFacts& abou
 PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::int64_t>& tokens,
                                 const std::vector<std::size_t>& start, const Tokenizer* tokenizer);
 
+/// The names of the classes of tokens, by their numbers.
+const std::vector<std::string>& tokenClassNames();
 /// The classes of these tokens (letter, capital, digit, space, punctuation) as numbers: [examples,
 /// objects].
 std::vector<std::int64_t> tokenClasses(const PairShape& shape,

@@ -191,10 +191,12 @@ void joinEqual(PairAttributes& attributes) {
         const auto same = std::find_if(all.begin(), all.end(), [&](const auto& other) {
             return !one.ordered && !other.ordered && one.truth == other.truth;
         });
-        if (same == all.end())
+        if (same == all.end()) {
             all.push_back(std::move(one));
-        else
+        } else {
             same->name += " = " + one.name;
+            same->hypothesis = same->hypothesis || one.hypothesis;
+        }
     }
     attributes.all = std::move(all);
 }
@@ -420,7 +422,8 @@ void completeAttributes(PairAttributes& all, const PairObjects& objects, std::in
 }
 
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
-                            const Dataset& data, const std::string& attributes) {
+                            const Dataset& data, const std::string& attributes,
+                            const OwnHypotheses& hypotheses) {
     PairAttributes all;
     if (hasFacts(objects, data))
         all = ofFacts(objects, data);
@@ -434,8 +437,130 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
         all.occupied.assign(objects.shape.examples, 0);
     if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
         addAnswer(all, objects, *sets);
+    addHypotheses(all, objects, data, hypotheses);
     completeAttributes(all, objects, data.size(), attributes);
     return all;
+}
+
+HypothesisTerms hypothesisTerms(const PairObjects& objects, const Dataset& data,
+                                const std::string& classes) {
+    HypothesisTerms terms;
+    terms.columns = objects.columns;
+    const auto numbers = data.objectNumbers();
+    if (hasFacts(objects, data)) {
+        const auto& about = *data.objectFacts();
+        terms.columns = std::max(terms.columns, about.columns);
+        // A column of few whole numbers is a fact and a number.
+        for (const auto& fact : about.facts)
+            if (std::find(numbers.begin(), numbers.end(), fact.name) == numbers.end())
+                terms.facts.push_back({fact.name, fact.ordered, fact.values});
+    }
+    for (const auto& name : numbers) terms.facts.push_back({name, true});
+    terms.labels = data.info().classNames;
+    const auto* text = dynamic_cast<const TokenDataset*>(&data);
+    terms.tokens = text && text->tokenizer();
+    if (!terms.tokens) {
+        if (!classes.empty())
+            throw OptionError("classes", "is of tokens, and " + data.info().name + " has none");
+    } else if (classes.empty()) {
+        terms.classes = tokenClassNames();
+    } else {
+        std::set<std::string> names;
+        for (const auto& [token, name] : readTokenClasses(classes)) names.insert(name);
+        terms.classes.assign(names.begin(), names.end());
+    }
+    return terms;
+}
+
+namespace {
+
+/// The label of an example, from 0; -1: it has no class.
+std::int64_t labelOf(const Dataset& data, std::int64_t example) {
+    const auto label = data.sample(example).label;
+    return label >= 0 && label < std::ssize(data.info().classNames) ? label : -1;
+}
+
+HypothesisValues hypothesisValues(const PairObjects& objects, const Dataset& data,
+                                  const HypothesisTerms& terms, const std::string& classes) {
+    const auto n = objects.shape.objects, examples = objects.examples.size();
+    HypothesisValues values;
+    values.objects = n, values.starts = objects.starts;
+    const auto numbers = data.objectNumbers();
+    const auto kept = terms.facts.size() - numbers.size();
+    values.facts.assign(examples * n * terms.facts.size(),
+                        std::numeric_limits<double>::quiet_NaN());
+    const auto put = [&](std::size_t e, std::size_t k, std::size_t fact, double value) {
+        values.facts[(e * n + k) * terms.facts.size() + fact] = value;
+    };
+    if (kept > 0) {
+        const auto& about = *data.objectFacts();
+        const auto facts = readAllFacts(objects, data);
+        std::size_t to = 0;
+        for (std::size_t f = 0; f < about.facts.size(); ++f) {
+            if (to == kept || terms.facts[to].name != about.facts[f].name) continue;
+            for (std::size_t at = 0; at < examples * n; ++at)
+                if (const auto value = facts[at * about.facts.size() + f]; value != kEmptyPlace)
+                    put(at / n, at % n, to, value + about.facts[f].least);
+            ++to;
+        }
+    }
+    std::vector<double> own(n * numbers.size());
+    for (std::size_t e = 0; e < examples && !numbers.empty(); ++e) {
+        data.readObjectNumbers(objects.examples[e], own);
+        for (std::size_t at = 0; at < own.size(); ++at)
+            put(e, at / numbers.size(), kept + at % numbers.size(), own[at]);
+    }
+    if (!terms.labels.empty())
+        for (const auto example : objects.examples) values.labels.push_back(labelOf(data, example));
+    if (!terms.tokens) return values;
+    const auto& text = dynamic_cast<const TokenDataset&>(data);
+    const auto tokens = windowTokens(objects, text);
+    const auto window = static_cast<std::size_t>(text.context());
+    const auto kinds = classes.empty() ? tokenClasses(objects.shape, tokens.tokens, tokens.starts,
+                                                      *text.tokenizer())
+                                       : std::vector<std::int64_t>();
+    const auto named =
+        classes.empty() ? std::map<std::string, std::string>() : readTokenClasses(classes);
+    for (std::size_t at = 0; at < examples * n; ++at) {
+        const auto id = tokens.tokens[at / n * window + tokens.starts[at / n] + at % n];
+        values.tokens.push_back(plainToken(text.tokenizer()->piece(static_cast<std::int32_t>(id))));
+        if (classes.empty()) {
+            values.classes.push_back(tokenClassNames()[static_cast<std::size_t>(kinds[at])]);
+        } else {
+            const auto found = named.find(values.tokens.back());
+            values.classes.push_back(found == named.end() ? std::string() : found->second);
+        }
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<std::string> hypothesisWordsOf(const Dataset& data) {
+    PairObjects objects;
+    if (const auto* facts = data.objectFacts())
+        objects.shape.objects = static_cast<std::size_t>(facts->objects);
+    objects.columns = dynamic_cast<const ImageDataset*>(&data) != nullptr;
+    return hypothesisWords(hypothesisTerms(objects, data, {}));
+}
+
+void addHypotheses(PairAttributes& attributes, const PairObjects& objects, const Dataset& data,
+                   const OwnHypotheses& own) {
+    std::vector<Hypothesis> all;
+    const auto terms = hypothesisTerms(objects, data, own.classes);
+    for (const auto& text : own.texts)
+        for (auto& one : parseHypotheses(text, terms)) all.push_back(std::move(one));
+    if (all.empty()) return;
+    const auto values = hypothesisValues(objects, data, terms, own.classes);
+    for (const auto& one : all) {
+        auto attribute = attributeOf(one, objects.shape, terms, values);
+        if (!differs(objects.shape, attribute))
+            throw OptionError("hypothesis", "'" + printable(one.text) +
+                                                "' is the same for all pairs of " +
+                                                groupedNumber(std::ssize(objects.examples)) + " " +
+                                                objects.noun + ": there is nothing to tell");
+        attributes.all.push_back(std::move(attribute));
+    }
 }
 
 FactTable factsOfObjects(const PairObjects& objects, const Dataset& data) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/hypothesis.h"
 #include "analysis/pair_attributes.h"
 #include "data/dataset.h"
 #include "types/image.h"
@@ -37,14 +38,34 @@ PairObjects pairObjects(const ModelOptions& model, const Dataset& data, std::int
 /// Keeps the first `examples` examples and drops the others.
 void keepExamples(PairObjects& objects, std::size_t examples);
 
+/// What hypotheses about these objects can speak of: the facts and numbers of the data, the grid,
+/// tokens and their classes (of a file with the columns token and class; empty: letter, capital,
+/// digit, space, punctuation), the labels of the examples.
+HypothesisTerms hypothesisTerms(const PairObjects& objects, const Dataset& data,
+                                const std::string& classes);
+
+/// Hypotheses of one's own, and the file of the classes of tokens that they may speak of.
+struct OwnHypotheses {
+    std::vector<std::string> texts;
+    std::string classes;
+};
+/// hypothesisWords() of the objects of these data, whose images are read in patches.
+std::vector<std::string> hypothesisWordsOf(const Dataset& data);
+/// Adds them as attributes. Throws OptionError for one that cannot be read, or that is the same for
+/// all pairs; FileError.
+void addHypotheses(PairAttributes& attributes, const PairObjects& objects, const Dataset& data,
+                   const OwnHypotheses& hypotheses);
+
 /// The attributes of pairs of these objects that follow from the data, the tokens or the patches,
-/// and those of a file (empty: none): CSV with the columns example, i, j and a column of numbers
-/// for each attribute, with yes and no as 1 and 0. Places are counted from 0, and pairs that the
-/// file does not name are left out. Attributes that never differ are dropped, attributes that are
-/// the same on all pairs are joined by "=", and an ordered one is followed by whether it is large
+/// hypotheses, and those of a file (empty: none): CSV with the columns example, i, j and a column
+/// of numbers for each attribute, with yes and no as 1 and 0. Places are counted from 0, and pairs
+/// that the file does not name are left out. Attributes that never differ are dropped, attributes
+/// that are the same on all pairs are joined by "=", and an ordered one is followed by whether it
+/// is large
 /// ("large distance in A"). Throws FileError for a file of another form.
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
-                            const Dataset& data, const std::string& attributes);
+                            const Dataset& data, const std::string& attributes,
+                            const OwnHypotheses& hypotheses = {});
 
 /// Those that follow from the patches of images: places and mean colours.
 PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset& data,

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "analysis/ablation_options.h"
+#include "analysis/open_model.h"
 #include "analysis/pair_map_tensor.h"
 #include "data/batches.h"
 #include "evaluate/example_scores.h"
@@ -18,6 +19,7 @@
 #include "model/attention/relational_attention.h"
 #include "model/finite_outputs.h"
 #include "model/model.h"
+#include "train/devices.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -311,6 +313,14 @@ std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std
     }
     generator.set_state(state);
     return model;
+}
+
+std::shared_ptr<ModelImpl> untrainedTwin(const OpenedModel& model, std::uint64_t seed,
+                                         const std::string& device) {
+    auto fresh = untrainedModel(model.options(),
+                                model.isRun() ? model.run().train.init : std::string(), seed);
+    fresh->to(torch::Device(resolveDevice(device)));
+    return fresh;
 }
 
 PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,

@@ -18,6 +18,8 @@
 
 namespace relascope::core {
 
+class OpenedModel;
+
 struct ModelImpl;
 
 /// A map of a model over its own objects: a relation, or the attention of a head.
@@ -78,6 +80,10 @@ inline constexpr std::int64_t kUntrainedOfRun = 1000003;
 /// A model whose weights are drawn by `seed`, as a training that begins with `init` would.
 std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
                                           std::uint64_t seed);
+/// A model with the options of an opened one and fresh weights, as its training would have begun,
+/// on `device` ("auto", "cuda:0").
+std::shared_ptr<ModelImpl> untrainedTwin(const OpenedModel& model, std::uint64_t seed,
+                                         const std::string& device);
 /// readPairs() of an untrainedModel() on `device`.
 PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
                                 std::uint64_t seed, const std::string& device,

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 
 #include "analysis/ablation_options.h"
 #include "analysis/open_model.h"
 #include "analysis/sentence_batches.h"
-#include "evaluate/example_scores.h"
 #include "interventions/edited_run.h"
 
 namespace relascope::core {
@@ -70,7 +70,10 @@ public:
     Phenomena run(const Watch<Phenomena>& watch) {
         const bool mean = m_options.score == "mean";
         std::vector<double> base(m_batches.tokens().sentences.size());
-        const auto passes = static_cast<double>(m_batches.parts() * m_out.size());
+        // The untrained models read all sentences once, as each way of each part does.
+        const auto fresh = static_cast<double>(m_options.untrained);
+        const auto passes =
+            static_cast<double>(m_batches.parts()) * (static_cast<double>(m_out.size()) + fresh);
         double done = 0.0;
         for (std::size_t p = 0; p < m_batches.parts(); ++p) {
             const auto part = m_batches.part(p);
@@ -88,35 +91,47 @@ public:
                     throw Cancelled();
             }
         }
-        return resultOf(base);
+        const double before = done;
+        return resultOf(base, [&](double part) {
+            if (watch.stop.stop_requested() ||
+                (watch.progress && !watch.progress((before + part * (passes - before)) / passes)))
+                throw Cancelled();
+        });
     }
 
 private:
     /// The values of the pairs of each phenomenon: right or not, and the difference of the scores.
     struct Values {
         std::vector<std::vector<double>> right, difference;
+        std::vector<std::vector<std::size_t>> words;
     };
     Values valuesOf(const std::vector<double>& scores) const {
         Values values;
         values.right.resize(m_batches.phenomena().size());
         values.difference.resize(m_batches.phenomena().size());
+        values.words.resize(m_batches.phenomena().size());
         const auto pairs = pairScores(m_batches.tokens(), scores);
         for (std::size_t k = 0; k < pairs.size(); ++k) {
             const auto f = m_batches.phenomenonOf()[k];
             values.right[f].push_back(pairs[k].right() ? 1.0 : 0.0);
             values.difference[f].push_back(pairs[k].difference());
+            values.words[f].push_back(m_batches.wordsOf()[k]);
         }
         return values;
     }
 
-    Phenomena resultOf(const std::vector<double>& base) const {
+    Phenomena resultOf(const std::vector<double>& base,
+                       const std::function<void(double)>& report) const {
         Phenomena found;
         const auto& tokens = m_batches.tokens();
         found.score = m_options.score;
         found.leftOut = tokens.tooLong, found.firstLeftOut = tokens.firstTooLong;
         found.unknown = tokens.unknown;
         found.parts = m_rows;
-        std::tie(found.all, found.phenomena) = pairAccuracies(m_batches, base);
+        auto accuracies = pairAccuracies(m_batches, base);
+        compareWithChance(accuracies, m_batches, m_options.untrained, m_options.score == "mean",
+                          report);
+        std::tie(found.all, found.phenomena) = std::move(accuracies);
         std::vector<std::size_t> names;  // phenomena that have pairs
         for (const auto& one : found.phenomena)
             names.push_back(
@@ -129,12 +144,12 @@ private:
                                     valuesOf(m_out[2 * r + 1].scores)};
             for (std::size_t f = 0; f < names.size(); ++f) {
                 const auto n = names[f];
-                const std::vector<double> one(before.right[n].size(), 1.0);
+                const auto& words = before.words[n];
                 const auto change = [&](const Values& values) {
                     return Phenomena::Change{
-                        pairedChange("pair_accuracy", before.right[n], values.right[n], one),
-                        pairedChange("difference", before.difference[n], values.difference[n],
-                                     one)};
+                        changeByWords("pair_accuracy", before.right[n], values.right[n], words),
+                        changeByWords("difference", before.difference[n], values.difference[n],
+                                      words)};
                 };
                 found.cells.push_back(
                     {static_cast<int>(r), static_cast<int>(f), change(after[0]), change(after[1])});

@@ -47,14 +47,15 @@ struct PhenomenonOptions {
     std::int64_t examples = 60;  ///< pairs of a phenomenon, at most; 0: all
     std::vector<std::string> what = {"heads", "relations"};  ///< groups of AblationRow
     std::string score = "sum";                               ///< or "mean", per token
+    std::int64_t untrained = 4;
 };
 
 }  // namespace relascope
 
 namespace relascope::core {
 
-/// Decides which parts carry which phenomena, and says so. Below 50 pairs of a phenomenon, or
-/// where the model does not prefer its good sentences, nothing is said of it.
+/// Decides which parts carry which phenomena, and says so. Of a phenomenon whose good sentences the
+/// model does not prefer (prefersGood()) no part is said to carry it, nor that none does.
 void findCarriers(Phenomena& phenomena);
 
 /// The table as an answer: "findings", "parts" (a column for each phenomenon: the change of the

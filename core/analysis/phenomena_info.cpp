@@ -6,6 +6,7 @@
 
 #include "analysis/ablation_options.h"
 #include "analysis/claims.h"
+#include "analysis/pair_columns.h"
 #include "analysis/phenomena.h"
 #include "answers/answer_text.h"
 #include "answers/column_table.h"
@@ -23,7 +24,11 @@ const FieldTable<PhenomenonOptions>& phenomenonFields() {
             fields::choice(&O::score, "score", "Score",
                            "the score of a sentence: the sum of the log-probabilities of its "
                            "tokens, or their mean",
-                           {"sum", "mean"})};
+                           {"sum", "mean"}),
+            fields::integer(&O::untrained, "untrained", "Untrained models",
+                            "models with the same options and fresh weights that score the same "
+                            "pairs; with fewer than four nothing is said of any part",
+                            0, 64)};
         all[1].spec.choiceTitles = {"Heads", "Relations",    "Relation x head",
                                     "Paths", "Feed-forward", "Library symbols"};
         all[1].spec.choiceHelp = {"Sensory, relational and cross heads, one at a time",
@@ -53,17 +58,6 @@ const PairedChange& harshest(const PhenomenonCell& cell) {
     return &mildest(cell) == &cell.zero.accuracy ? cell.mean.accuracy : cell.zero.accuracy;
 }
 
-/// "agreement relative clause": a name of BLiMP as words.
-std::string phenomenonWords(const std::string& name) {
-    auto words = name;
-    std::replace(words.begin(), words.end(), '_', ' ');
-    return words;
-}
-
-bool isKnown(const PairAccuracy& phenomenon) {
-    return phenomenon.low > kChanceOfPairs;
-}
-
 }  // namespace
 
 void findCarriers(Phenomena& found) {
@@ -77,7 +71,7 @@ void findCarriers(Phenomena& found) {
         cell.carries = false;
         const auto f = static_cast<std::size_t>(cell.phenomenon);
         const auto& phenomenon = found.phenomena[f];
-        const bool usable = enoughToSay(phenomenon.pairs, false) && isKnown(phenomenon);
+        const bool usable = prefersGood(phenomenon);
         found.looks += usable;
         p.push_back(usable ? std::max(pAbove(words.lost(cell.zero.accuracy), found.least[f]),
                                       pAbove(words.lost(cell.mean.accuracy), found.least[f]))
@@ -87,21 +81,10 @@ void findCarriers(Phenomena& found) {
     for (std::size_t k = 0; k < found.cells.size(); ++k) found.cells[k].carries = carries[k];
     for (std::size_t f = 0; f < found.phenomena.size(); ++f) {
         const auto& phenomenon = found.phenomena[f];
-        auto name = phenomenonWords(phenomenon.phenomenon);
-        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
-        if (!enoughToSay(phenomenon.pairs, false)) {
-            found.findings.push_back(name + ": " +
-                                     (phenomenon.pairs == 1
-                                          ? "1 pair is too few for a sentence"
-                                          : tooFewText(phenomenon.pairs, false, "pairs")) +
-                                     ".");
-            continue;
-        }
-        if (!isKnown(phenomenon)) {
-            found.findings.push_back(name + ": the model does not prefer the good sentences (" +
-                                     words.number(phenomenon.accuracy) + " % " +
-                                     words.interval(phenomenon.low, phenomenon.high) +
-                                     "; 50 is chance), so no part can be said to carry it.");
+        const auto name = phenomenonTitle(phenomenon.phenomenon);
+        if (!prefersGood(phenomenon)) {
+            found.findings.push_back(name + ": " + preferenceText(phenomenon) +
+                                     ". So nothing is said of parts.");
             continue;
         }
         std::vector<const PhenomenonCell*> carriers;
@@ -124,22 +107,36 @@ void findCarriers(Phenomena& found) {
                 ": without it pair accuracy falls from " + words.number(phenomenon.accuracy) +
                 " to between " + way(mildest(*cell)) + " and " + way(harshest(*cell)) + " %.");
         }
-        if (carriers.empty() && strongest)
-            found.findings.push_back(
-                name + " (" + words.number(phenomenon.accuracy) + " % " +
-                words.interval(phenomenon.low, phenomenon.high) +
-                ") is carried by no single part: taking one out costs " +
-                words.amount(mildest(*strongest)) + " at most, without it being shown among " +
-                groupedNumber(found.looks) + " looks (" +
-                found.parts[static_cast<std::size_t>(strongest->part)].part + ").");
+        if (!carriers.empty() || !strongest) continue;
+        // That nothing carries it is said where every interval excludes a loss that matters.
+        const auto within = [&](const PairedChange& change) {
+            const auto lost = words.lost(change);
+            return lost.low > -found.least[f] && lost.high < found.least[f];
+        };
+        const bool none =
+            std::all_of(found.cells.begin(), found.cells.end(), [&](const auto& cell) {
+                return cell.phenomenon != static_cast<int>(f) ||
+                       (within(cell.zero.accuracy) && within(cell.mean.accuracy));
+            });
+        const auto& most = mildest(*strongest);
+        const auto part = found.parts[static_cast<std::size_t>(strongest->part)].part;
+        const auto way = &most == &strongest->zero.accuracy ? "at zero" : "at its mean";
+        const auto limit = words.number(found.least[f]) + words.points();
+        found.findings.push_back(
+            name + (none ? " is carried by no single part: taking any one of them out changes the "
+                           "pair accuracy by less than " +
+                               limit + ", by its whole interval."
+                         : ": no part is shown to carry it. The largest loss is that of " + part +
+                               " " + way + ", " + words.amount(most) + "; corrected for " +
+                               groupedNumber(found.looks) +
+                               " looks it is not shown to be more than " + limit + "."));
     }
 }
 
 Answer answerOf(const Phenomena& found) {
     using columns::derived;
-    using Row = PairAccuracy;
     using Cell = PhenomenonCell;
-    const NumberFormat percent{1, true}, points{1, true, true, false}, nats{2, false, true};
+    const NumberFormat percent{1, true}, points{1, true, true, false};
     const ColumnTable<Phenomena> facts = {
         derived<Phenomena>(ColumnKind::Integer, "pairs", {"Pairs"},
                            [](const Phenomena& one) { return one.all.pairs; }),
@@ -150,6 +147,8 @@ Answer answerOf(const Phenomena& found) {
                            [](const Phenomena& one) { return one.all.low; }),
         derived<Phenomena>(ColumnKind::Number, "high", {{}, percent},
                            [](const Phenomena& one) { return one.all.high; }),
+        derived<Phenomena>(ColumnKind::Number, "frequencies", {{}, percent},
+                           [](const Phenomena& one) { return one.all.frequencies; }),
         columns::text(&Phenomena::score, "score"),
         columns::integer(&Phenomena::looks, "looks"),
         columns::integer(&Phenomena::leftOut, "left_out"),
@@ -170,23 +169,10 @@ Answer answerOf(const Phenomena& found) {
     for (std::size_t f = 0; f < found.phenomena.size(); ++f)
         parts.push_back(derived<std::size_t>(
             ColumnKind::Number, found.phenomena[f].phenomenon,
-            {phenomenonWords(found.phenomena[f].phenomenon), points,
+            {phenomenonTitle(found.phenomena[f].phenomenon), points,
              "Change of the pair accuracy without the part, in points: the milder of zero and its "
              "mean"},
             [&, f](const auto& k) { return mildest(found.cell(k, f)).change; }));
-
-    const ColumnTable<Row> phenomena = {
-        columns::text(&Row::phenomenon, "phenomenon", {"Phenomenon"}),
-        columns::text(&Row::term, "term", {"Term"}),
-        columns::integer(&Row::pairs, "pairs", {"Pairs"}),
-        columns::integer(&Row::ties, "ties", {"Ties"}),
-        columns::number(
-            &Row::accuracy, "pair_accuracy",
-            {"Pair accuracy", percent, "With every part; exact 95 % interval", "low", "high"}),
-        columns::number(&Row::low, "low", {{}, percent}),
-        columns::number(&Row::high, "high", {{}, percent}),
-        columns::number(&Row::difference, "difference",
-                        {"Difference", nats, "Mean score, good less wrong; nats"})};
 
     ColumnTable<Cell> cells = {
         columns::found<Cell>(ColumnKind::Integer, "part_row",
@@ -224,7 +210,8 @@ Answer answerOf(const Phenomena& found) {
     answer.tables.push_back(
         tableOf("parts", "Change of the pair accuracy without each part, points", parts, rows));
     answer.tables.push_back(std::move(findings));
-    answer.tables.push_back(tableOf("phenomena", "Phenomena", phenomena, found.phenomena));
+    answer.tables.push_back(
+        tableOf("phenomena", "Phenomena", accuracyColumns(true), found.phenomena));
     answer.tables.push_back(tableOf("cells", "Cells", cells, found.cells));
     return answer;
 }

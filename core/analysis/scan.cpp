@@ -488,7 +488,8 @@ private:
         reading.positions = objects.positions, reading.starts = objects.starts;
         reading.batchSize = m_batch;
         const auto attributes =
-            attributesOf(objects, m_model.options(), *m_subject.data, m_options.attributes);
+            attributesOf(objects, m_model.options(), *m_subject.data, m_options.attributes,
+                         {m_options.hypothesis, m_options.classes});
         const auto values =
             m_model.readPairs(m_subject.data, m_subject.interventions, reading, m_watch.stop,
                               subProgress(kEndOfEffects, kEndOfEffects + 0.05));
@@ -522,6 +523,7 @@ private:
             m_objects = pairObjects(m_model.options(), *m_subject.data, how.examples,
                                     m_options.attributes);
             how.untrained = m_scan.untrained;
+            how.hypothesis = m_options.hypothesis, how.classes = m_options.classes;
             how.otherExamples = m_scan.otherExamples;
             how.use_examples = 0;
             how.along = m_scan.along;

@@ -111,6 +111,8 @@ struct ScanOptions {
     std::int64_t untrained = 8;
     std::int64_t tokens = 0;
     std::string attributes;
+    std::vector<std::string> hypothesis = {};
+    std::string classes = {};
     bool operator==(const ScanOptions&) const = default;
 };
 

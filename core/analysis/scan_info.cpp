@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/claims.h"
+#include "analysis/hypothesis.h"
 #include "analysis/phenomena.h"
 #include "analysis/scan.h"
 #include "answers/scan_answer.h"
@@ -20,32 +21,40 @@ const FieldTable<ScanOptions>& scanFields() {
         field.automatic = [](const O&) { return std::string("as time allows"); };
         return field;
     };
-    static const FieldTable<O> table = {
-        fields::integer(&O::seconds, "seconds", "Seconds",
-                        "about how long it may take: less time takes fewer examples, then fewer "
-                        "exact effects",
-                        1, 1e6),
-        inTime(fields::integer(
-            &O::examples, "examples", "Examples",
-            "number of examples that effects are measured on, at most half of them; the others "
-            "choose the parts; 0: as many as there is time for, at most 1,000, of text 32 windows",
-            0, 1e6)),
-        inTime(fields::integer(
-            &O::exact, "exact", "Exact effects",
-            "number of parts that are measured exactly; 0: groups and the strongest 5 %, "
-            "at least 24, as far as there is time",
-            0, 1e6)),
-        fields::integer(&O::untrained, "untrained", "Untrained models",
-                        "models with the same options and fresh weights that findings are compared "
-                        "with; 0: none",
-                        0, 64),
-        inTime(fields::integer(&O::tokens, "tokens", "Tokens",
-                               "of text: tokens of a window, at most; 0: all of them, of models "
-                               "with 50 million parameters or more 128",
-                               0, 1e6)),
-        fields::text(&O::attributes, "attributes", "Attributes",
-                     "a CSV file of own attributes: columns example, i, j, and one for each "
-                     "attribute")};
+    static const FieldTable<O> table = [] {
+        FieldTable<O> all = {
+            fields::integer(
+                &O::seconds, "seconds", "Seconds",
+                "about how long it may take: less time takes fewer examples, then fewer "
+                "exact effects",
+                1, 1e6),
+            inTime(fields::integer(
+                &O::examples, "examples", "Examples",
+                "number of examples that effects are measured on, at most half of them; the others "
+                "choose the parts; 0: as many as there is time for, at most 1,000, of text 32 "
+                "windows",
+                0, 1e6)),
+            inTime(fields::integer(
+                &O::exact, "exact", "Exact effects",
+                "number of parts that are measured exactly; 0: groups and the strongest 5 %, "
+                "at least 24, as far as there is time",
+                0, 1e6)),
+            fields::integer(
+                &O::untrained, "untrained", "Untrained models",
+                "models with the same options and fresh weights that findings are compared "
+                "with; 0: none",
+                0, 64),
+            inTime(
+                fields::integer(&O::tokens, "tokens", "Tokens",
+                                "of text: tokens of a window, at most; 0: all of them, of models "
+                                "with 50 million parameters or more 128",
+                                0, 1e6)),
+            fields::text(&O::attributes, "attributes", "Attributes",
+                         "a CSV file of own attributes: columns example, i, j, and one for each "
+                         "attribute")};
+        for (auto& field : hypothesisFields<O>()) all.push_back(std::move(field));
+        return all;
+    }();
     return table;
 }
 
@@ -119,6 +128,7 @@ const Analysis& scanAnalysis() {
             return scanReport(modelScanOf(result), name, subject, command);
         };
         a = answering(a, scanFields(), OfferedIn::Row);
+        showAbove(a, "hypothesis");
         a.latex = {};
         a.terminal = [](const Answer& result) { return scanText(modelScanOf(result)); };
         return a;

@@ -36,8 +36,11 @@ std::string enumerated(const std::vector<std::string>& words) {
     return text;
 }
 
+/// Words of a sentence, signs of per cent apart.
 std::ptrdiff_t wordsIn(const std::string& text) {
-    return std::count(text.begin(), text.end(), ' ') + 1;
+    std::ptrdiff_t words = 1;
+    for (std::size_t k = 0; k + 1 < text.size(); ++k) words += text[k] == ' ' && text[k + 1] != '%';
+    return words;
 }
 
 std::string sentence(std::string text) {
@@ -153,20 +156,26 @@ private:
         return text;
     }
 
-    /// What a map tells, and the clause, as few words as a first line may have.
-    std::string firstLine(const std::string& part, const Relation& map,
-                          const std::string& clause, bool many = false) const {
+    /// What a map tells, and what the model does without `it`, in as few words as a first line may
+    /// have: fewer names first, then one end alone. A reading has a number of its own.
+    std::string firstLine(const std::string& part, const Relation& map, const UseClaim& claim,
+                          const std::string& before = {}, const std::string& it = "it",
+                          bool many = false) const {
         std::string text;
-        for (std::size_t most = kMostNamed; most > 0; --most) {
-            text = part + " " + meaningOf(m_scan.atlas, map, many, most) + "; " + clause;
-            if (wordsIn(text) <= kMostWords) break;
-        }
-        return sentence(text);
+        for (const bool oneEnd : {!map.reading.empty(), true})
+            for (std::size_t most = kMostNamed; most > 0; --most) {
+                text = sentence(part + " " + meaningOf(m_scan.atlas, map, many, most) + "; " +
+                                before + meaning(claim, it, oneEnd));
+                if (wordsIn(text) <= kMostWords) return text;
+            }
+        return text;
     }
     /// What stands behind it: the numbers of the map, and those of the claim.
     std::string proof(const Relation& map, const std::string& clauses) const {
         const auto numbers = proofOf(m_scan.atlas, map);
         auto text = (numbers.empty() ? std::string() : numbers + ". ") + sentence(clauses);
+        if (map.reading.find("empty (AUC") != std::string::npos)
+            text += " Among places that are not empty no attribute has an AUC 0.1 from 0.5.";
         if (!map.development.empty()) text += " It " + map.development + ".";
         return text + unknownOrigin(map);
     }
@@ -249,9 +258,7 @@ private:
             } else if (mattersBy(claim.use)) {
                 auto finding = findingOf(map);
                 measured(finding, claim);
-                // The number of a reading takes the place of one end.
-                finding.text = firstLine(partTitle(map.name), map,
-                                         meaning(claim, "it", !map.reading.empty()));
+                finding.text = firstLine(partTitle(map.name), map, claim);
                 finding.proof = proof(map, clause(claim));
                 m_scan.findings.push_back(std::move(finding));
             }
@@ -318,11 +325,8 @@ private:
                                       (best.head ? ", heads " : ", relations ") +
                                       enumerated(numbers)
                                 : partTitle(best.name);
-        const auto all = best.head ? "the attention of the layer" : "all relations";
-        finding.text = firstLine(title, best,
-                                 "needed together with others: " +
-                                     meaning(together, all, !best.reading.empty()),
-                                 many);
+        finding.text =
+            firstLine(title, best, together, "needed with others, or ", {}, many);
         finding.proof = proof(best, clause(together, best.head ? "the attention of the layer"
                                                                : "all relations of the layer")) +
                         alone;

@@ -7,30 +7,66 @@
 #include <tuple>
 
 #include "analysis/open_model.h"
+#include "analysis/pair_reading.h"
 #include "data/continue_text.h"
 #include "data/text_tokens.h"
-#include "evaluate/example_scores.h"
 #include "types/error.h"
 
 namespace relascope::core {
 namespace {
 
-PairAccuracy accuracyOf(const std::string& phenomenon, const std::vector<PairScore>& scores) {
-    PairAccuracy all{phenomenon};
-    std::vector<double> difference;
-    for (const auto& score : scores) {
-        ++all.pairs;
-        all.right += score.right(), all.ties += score.tie();
-        difference.push_back(score.difference());
+constexpr std::uint64_t kFreshSpeaker = 2000003;
+constexpr std::int64_t kMostCountedTokens = std::int64_t{1} << 22;
+
+/// The pairs of one phenomenon, or all.
+class Scored {
+public:
+    Scored(std::string phenomenon, const SentenceBatches& batches)
+        : m_batches(batches), m_all{std::move(phenomenon)} {}
+
+    void add(std::size_t number, const PairScore& score) {
+        const auto& pair = m_batches.tokens().pairs[number];
+        ++m_all.pairs;
+        m_all.right += score.right(), m_all.ties += score.tie();
+        m_right.push_back(score.right() ? 1.0 : 0.0);
+        m_difference.push_back(score.difference());
+        const auto words = m_batches.wordsOf()[number];
+        m_words.push_back(m_numbers.try_emplace(words, m_numbers.size()).first->second);
+        const auto length = [&](std::size_t sentence) {
+            return m_batches.tokens().sentences[sentence].ids.size();
+        };
+        const auto own = length(pair.good);
+        const auto is = [&](auto holds) {
+            return std::any_of(pair.bad.begin(), pair.bad.end(),
+                               [&](std::size_t bad) { return holds(length(bad)); });
+        };
+        const bool unequal = is([&](std::size_t n) { return n != own; });
+        m_all.unequal += unequal;
+        m_all.shorter += unequal && !is([&](std::size_t n) { return n < own; });
+        m_all.term = m_batches.data().pair(pair.index).term;
     }
-    const std::vector<double> zero(difference.size(), 0.0), one(difference.size(), 1.0);
-    all.accuracy = static_cast<double>(all.right) / static_cast<double>(all.pairs);
-    std::tie(all.low, all.high) = proportionInterval(all.right, all.pairs);
-    const auto mean = pairedChange("difference", zero, difference, one);
-    all.difference = mean.change, all.differenceLow = mean.low, all.differenceHigh = mean.high;
-    if (all.pairs < 2) all.differenceLow = all.differenceHigh = std::nan("");  // one has no spread
-    return all;
-}
+
+    PairAccuracy accuracy() const {
+        auto all = m_all;
+        if (all.phenomenon.empty()) all.term.clear();
+        all.words = std::ssize(m_numbers);
+        all.accuracy = static_cast<double>(all.right) / static_cast<double>(all.pairs);
+        std::tie(all.low, all.high) = accuracyByWords(m_right, m_words);
+        const std::vector<double> zero(m_difference.size(), 0.0);
+        const auto mean = changeByWords("difference", zero, m_difference, m_words);
+        all.difference = mean.change, all.differenceLow = mean.low, all.differenceHigh = mean.high;
+        if (all.pairs < 2)  // one has no spread
+            all.differenceLow = all.differenceHigh = std::nan("");
+        return all;
+    }
+
+private:
+    const SentenceBatches& m_batches;
+    PairAccuracy m_all;
+    std::vector<double> m_right, m_difference;
+    std::vector<std::size_t> m_words;
+    std::map<std::size_t, std::size_t> m_numbers;  // of the words among those here
+};
 
 }  // namespace
 
@@ -49,14 +85,22 @@ SentenceBatches::SentenceBatches(AnalysisSubject& subject, std::int64_t most)
     }
     std::sort(which.begin(), which.end());
     m_tokens = tokenizePairs(*m_data, which, *m_tokenizer, options.tokens());
-    for (const auto& pair : m_tokens.pairs)
-        m_phenomenonOf.push_back(places.at(m_data->pair(pair.index).phenomenon));
+    std::map<std::string, std::size_t> words;
+    for (const auto& tokens : m_tokens.pairs) {
+        const auto& pair = m_data->pair(tokens.index);
+        m_phenomenonOf.push_back(places.at(pair.phenomenon));
+        m_wordsOf.push_back(words.try_emplace(differingWords(pair), words.size()).first->second);
+    }
     m_groups = groupedSentences(m_tokens, m_tokenizer);
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         const auto size = m_groups[g].data->size();
         const auto step = sentencesABatch(m_groups[g], options.outputs());
         for (std::int64_t first = 0; first < size; first += step) m_parts.emplace_back(g, first);
     }
+}
+
+const ModelOptions& SentenceBatches::options() const {
+    return m_subject.model->options();
 }
 
 std::string SentenceBatches::beginning() const {
@@ -134,23 +178,66 @@ std::pair<ProbeSample, ProbeSample> samplesOfPair(const OpenedModel& model, cons
     return {sample(pair.good, "good"), sample(pair.bad.front(), "wrong")};
 }
 
-std::pair<PairAccuracy, std::vector<PairAccuracy>> pairAccuracies(
-    const SentenceBatches& batches, const std::vector<double>& scores) {
+std::vector<double> SentenceBatches::trainingCounts(
+    const std::function<void(double)>& report) const {
+    const auto& split = m_subject.interventions.data.split;
+    if (!m_subject.model->isRun() || !split) return {};
+    const auto text = std::dynamic_pointer_cast<const TokenDataset>(split("train"));
+    if (!text || text->size() == 0) return {};
+    std::vector<double> counts(static_cast<std::size_t>(m_subject.model->options().outputs()));
+    const auto each = text->context();
+    const auto windows = std::clamp<std::int64_t>(kMostCountedTokens / each, 1, text->size());
+    std::vector<std::int64_t> tokens(static_cast<std::size_t>(each) + 1);
+    for (std::int64_t w = 0; w < windows; ++w) {
+        if (w % 256 == 0) report(static_cast<double>(w) / static_cast<double>(windows));
+        text->read(w * text->size() / windows, tokens);  // spread over the text
+        for (std::size_t k = 1; k < tokens.size(); ++k)
+            if (tokens[k] >= 0 && tokens[k] < std::ssize(counts))
+                ++counts[static_cast<std::size_t>(tokens[k])];
+    }
+    return counts;
+}
+
+std::shared_ptr<ModelImpl> SentenceBatches::untrained(std::int64_t number) const {
+    return untrainedTwin(*m_subject.model, kFreshSpeaker + static_cast<std::uint64_t>(number),
+                         m_subject.device);
+}
+
+PairAccuracies pairAccuracies(const SentenceBatches& batches, const std::vector<double>& scores) {
     const auto all = pairScores(batches.tokens(), scores);
-    std::vector<std::vector<PairScore>> byName(batches.phenomena().size());
-    std::vector<std::string> terms(byName.size());
+    Scored whole({}, batches);
+    std::map<std::size_t, Scored> byName;
     for (std::size_t k = 0; k < all.size(); ++k) {
         const auto f = batches.phenomenonOf()[k];
-        byName[f].push_back(all[k]);
-        terms[f] = batches.data().pair(batches.tokens().pairs[k].index).term;
+        whole.add(k, all[k]);
+        byName.try_emplace(f, batches.phenomena()[f], batches).first->second.add(k, all[k]);
     }
-    std::pair<PairAccuracy, std::vector<PairAccuracy>> found{accuracyOf({}, all), {}};
-    for (std::size_t f = 0; f < byName.size(); ++f) {
-        if (byName[f].empty()) continue;  // all of them are left out
-        found.second.push_back(accuracyOf(batches.phenomena()[f], byName[f]));
-        found.second.back().term = terms[f];
-    }
+    PairAccuracies found{whole.accuracy(), {}};
+    for (const auto& [f, one] : byName) found.second.push_back(one.accuracy());
     return found;
+}
+
+void compareWithChance(PairAccuracies& found, const SentenceBatches& batches, std::int64_t models,
+                       bool mean, const std::function<void(double)>& report) {
+    const auto enter = [&](const std::vector<double>& scores, auto to) {
+        const auto [all, phenomena] = pairAccuracies(batches, scores);
+        to(found.first, all.accuracy);
+        for (std::size_t f = 0; f < phenomena.size(); ++f)
+            to(found.second[f], phenomena[f].accuracy);
+    };
+    const auto passes = static_cast<double>(models + 1);
+    const auto counts = batches.trainingCounts([&](double done) { report(done / passes); });
+    if (!counts.empty())
+        enter(frequencyScores(batches.tokens(), counts, mean),
+              [](PairAccuracy& one, double accuracy) { one.frequencies = accuracy; });
+    for (std::int64_t m = 0; m < models; ++m) {
+        const auto fresh = batches.untrained(m);
+        EditedModel model(*fresh, batches.options());
+        enter(batches.scoreAll(
+                  model, mean,
+                  [&](double done) { report((static_cast<double>(m + 1) + done) / passes); }),
+              [](PairAccuracy& one, double accuracy) { one.untrained.push_back(accuracy); });
+    }
 }
 
 }  // namespace relascope::core

@@ -21,6 +21,7 @@ public:
     /// model. Throws OptionError for data or a model of another kind, Error as tokenizePairs().
     SentenceBatches(AnalysisSubject& subject, std::int64_t most);
 
+    const ModelOptions& options() const;
     const PairDataset& data() const { return *m_data; }
     const TokenizedPairs& tokens() const { return m_tokens; }
     /// The names of the phenomena, and that of each of tokens().pairs as its index.
@@ -52,20 +53,31 @@ public:
                                  const std::function<void(double)>& report,
                                  std::vector<std::vector<double>>* tokens = nullptr) const;
 
+    /// The number of the words in which each of tokens().pairs differs.
+    const std::vector<std::size_t>& wordsOf() const { return m_wordsOf; }
+    /// How often each token occurs in the training text of the model; empty: it is not known.
+    std::vector<double> trainingCounts(const std::function<void(double)>& report) const;
+    /// A model with the options of the subject's and fresh weights; the same for the same number.
+    std::shared_ptr<ModelImpl> untrained(std::int64_t number) const;
+
 private:
     AnalysisSubject& m_subject;
     PairDatasetPtr m_data;
     TokenizerPtr m_tokenizer;
     TokenizedPairs m_tokens;
     std::vector<std::string> m_phenomena;
-    std::vector<std::size_t> m_phenomenonOf;
+    std::vector<std::size_t> m_phenomenonOf, m_wordsOf;
     std::vector<SentenceGroup> m_groups;
     std::vector<std::pair<std::size_t, std::int64_t>> m_parts;  ///< group and first sentence
 };
 
-/// The pair accuracy of all pairs, and of each phenomenon that has pairs, by the scores of all
-/// sentences.
-std::pair<PairAccuracy, std::vector<PairAccuracy>> pairAccuracies(
-    const SentenceBatches& batches, const std::vector<double>& scores);
+/// Of all pairs, and of each phenomenon that has pairs.
+using PairAccuracies = std::pair<PairAccuracy, std::vector<PairAccuracy>>;
+/// The pair accuracy by the scores of all sentences.
+PairAccuracies pairAccuracies(const SentenceBatches& batches, const std::vector<double>& scores);
+/// Enters what `models` models with fresh weights and the frequencies of tokens in the training
+/// text give on the same pairs.
+void compareWithChance(PairAccuracies& found, const SentenceBatches& batches, std::int64_t models,
+                       bool mean, const std::function<void(double)>& report);
 
 }  // namespace relascope::core

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "analysis/ablation_options.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
+#include "analysis/pair_reading.h"
 #include "analysis/run_analysis.h"
 #include "data/continue_text.h"
 #include "data/rule_prompts.h"
@@ -32,6 +34,7 @@ using Differs = SymbolHeads::Differs;
 constexpr std::int64_t kDrawsABatch = 16;
 constexpr std::int64_t kMostScores = std::int64_t{1} << 24;  // floats, 64 MiB
 constexpr std::size_t kRules = 2;
+constexpr std::uint64_t kFreshReader = 3000017;
 constexpr PromptRule kRuleOf[kRules] = {PromptRule::ABA, PromptRule::ABB};
 
 RulePrompts promptsOf(const OpenedModel& model, const SymbolHeadOptions& options) {
@@ -112,6 +115,8 @@ public:
           m_draws((options.pairs + 1) / 2),
           m_texts(m_prompts, m_draws),
           m_interventions(subject.interventions),
+          m_trained(*subject.model),
+          m_device(subject.device),
           m_last(m_prompts.length() - 1) {
         if (options.what.empty()) throw OptionError("what", "names no group of parts");
         if (options.where.empty()) throw OptionError("where", "names no position");
@@ -143,9 +148,17 @@ public:
         SymbolHeads found;
         describe(found);
         const auto batches = (m_draws + m_step - 1) / m_step;
-        const auto passes = static_cast<double>(batches) * static_cast<double>(m_rows.size()) *
-                            static_cast<double>(m_places.size());
+        // An untrained model reads each prompt once; a part is read from and patched.
+        const double fresh = 0.3 * static_cast<double>(batches * m_options.untrained);
+        const auto passes = fresh + static_cast<double>(batches) *
+                                        static_cast<double>(m_rows.size()) *
+                                        static_cast<double>(m_places.size());
         double done = 0.0;
+        const auto advance = [&](double by) {
+            done += by;
+            if (watch.stop.stop_requested() || (watch.progress && !watch.progress(done / passes)))
+                throw Cancelled();
+        };
         for (std::int64_t first = 0; first < m_draws; first += m_step) {
             const auto batch = m_texts.batch(first, std::min(m_draws, first + m_step));
             const auto before = begin(batch);
@@ -157,12 +170,11 @@ public:
                         add(found.effects[(r * m_places.size() + w) * 2 +
                                           static_cast<std::size_t>(differs)],
                             before, patched(batch, m_rows[r], m_places[w], differs));
-                    if (watch.stop.stop_requested() ||
-                        (watch.progress && !watch.progress(++done / passes)))
-                        throw Cancelled();
+                    advance(1.0);
                 }
             }
         }
+        compareUntrained(found, [&] { advance(0.3); });
         finish(found);
         return found;
     }
@@ -281,6 +293,29 @@ private:
         return lastOf(batch, scores);
     }
 
+    /// How often models with fresh weights find the item of the rule likelier.
+    void compareUntrained(SymbolHeads& found, const std::function<void()>& report) {
+        for (std::int64_t m = 0; m < m_options.untrained; ++m) {
+            const auto fresh =
+                untrainedTwin(m_trained, kFreshReader + static_cast<std::uint64_t>(m), m_device);
+            EditedModel model(*fresh, m_trained.options());
+            SymbolHeads counts;
+            for (std::int64_t first = 0; first < m_draws; first += m_step) {
+                const auto batch = m_texts.batch(first, std::min(m_draws, first + m_step));
+                DecodingCache cache(m_prompts.length());
+                const CacheScope scope(cache);
+                take(counts,
+                     lastOf(batch, model.answers(batch.to, m_texts.data(), batch.toIndices)));
+                report();
+            }
+            for (std::size_t rule = 0; rule < kRules; ++rule) {
+                const auto& one = counts.followed[rule];
+                found.followed[rule].untrained.push_back(static_cast<double>(one.right) /
+                                                         static_cast<double>(one.prompts));
+            }
+        }
+    }
+
     /// The answers of whole prompts; a cache makes the model give the scores of the last position
     /// alone.
     LastAnswers answersOf(const PromptBatch& batch, const Batch& prompts,
@@ -353,6 +388,8 @@ private:
     std::int64_t m_draws;
     PromptTexts m_texts;
     Interventions m_interventions;
+    const OpenedModel& m_trained;
+    const std::string m_device;
     std::int64_t m_last, m_step = kDrawsABatch;
     std::unique_ptr<EditedModel> m_model;
     std::vector<PointInfo> m_points;

@@ -34,6 +34,7 @@ struct SymbolHeads {
         double accuracy = 0.0, low = 0.0, high = 0.0;  ///< with its exact 95 % interval
         double first = 0.0;   ///< fraction in which it is the likeliest of all tokens
         double margin = 0.0;  ///< mean of logit(item of the rule) - logit(of the other rule), nats
+        std::vector<double> untrained = {};  ///< the accuracy of each model with fresh weights
     };
 
     /// A part patched at one place. Of each draw of items one prompt of each rule is patched; a
@@ -76,6 +77,7 @@ struct SymbolHeadOptions {
     std::vector<std::string> what = {"heads", "relations"};              ///< groups of AblationRow
     std::string rule_tokens = "auto", separator = "auto", end = "auto";  ///< rule_prompts.h
     std::int64_t permutations = 1000, seed = 0;
+    std::int64_t untrained = 4;
 };
 
 }  // namespace relascope
@@ -87,7 +89,8 @@ namespace relascope::core {
 /// of squares is as large (the maximum statistic of Westfall and Young 1993). A part moves the
 /// answer if p < 0.01, in prompts of both rules, by 5 % of the way or more; it carries what its
 /// effects of the other kind of pairs are below, by their 95 % intervals. Below 50 draws, or where
-/// the model does not follow both rules, nothing is said.
+/// the model does not follow both rules above chance and above four or more untrained models,
+/// nothing is said.
 void findSymbolHeads(SymbolHeads& found, std::int64_t seed);
 
 /// The result as an answer: "parts" (a column for each place and kind of pairs: the score),

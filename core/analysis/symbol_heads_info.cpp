@@ -39,7 +39,11 @@ const FieldTable<SymbolHeadOptions>& symbolHeadFields() {
                          "tokenizer has"),
             fields::integer(&O::permutations, "permutations", "Permutations",
                             "random signs of the draws for the test", 1, 1e5),
-            fields::integer(&O::seed, "seed", "Seed", "draws the tokens and the signs", 0, 1e9)};
+            fields::integer(&O::seed, "seed", "Seed", "draws the tokens and the signs", 0, 1e9),
+            fields::integer(&O::untrained, "untrained", "Untrained models",
+                            "models with the same options and fresh weights that answer the same "
+                            "prompts; with fewer than four nothing is said of any part",
+                            0, 64)};
         all[2].spec.choiceTitles = {"Third items", "Last position"};
         all[2].spec.choiceHelp = {"The third items of the examples, where a rule can be read",
                                   "The last position, where the answer is given"};
@@ -175,8 +179,10 @@ std::string noneSentence(const SymbolHeads& found, Place place, Differs differs)
 }
 
 std::string followedText(const SymbolHeads::Followed& one) {
+    const auto fresh = untrainedShares(one.untrained);
     return percentText(one.accuracy) + " [" + fixedField(100.0 * one.low, 1) + ", " +
-           fixedField(100.0 * one.high, 1) + "] of the " + one.rule + " prompts";
+           fixedField(100.0 * one.high, 1) + "] of the " + one.rule + " prompts" +
+           (fresh.empty() ? "" : " (" + fresh + ")");
 }
 
 }  // namespace
@@ -196,15 +202,28 @@ void findSymbolHeads(SymbolHeads& found, std::int64_t seed) {
                                  std::to_string(2 * kFewestToSay) + " or more are needed.");
         return;
     }
-    const auto follows = [](const SymbolHeads::Followed& one) { return one.low > kChanceOfRule; };
+    const auto all = [&](const auto& holds) {
+        return std::all_of(found.followed.begin(), found.followed.end(), holds);
+    };
     const auto both = followedText(found.followed[0]) + " and " + followedText(found.followed[1]);
-    if (!follows(found.followed[0]) || !follows(found.followed[1])) {
-        found.findings.push_back("The model does not follow the rules: it prefers their item in " +
-                                 both +
-                                 ", and not both are above the 50 % of chance, so no part can be "
-                                 "said to carry anything.");
-        return;
-    }
+    const auto nothing = [&](const std::string& how, const std::string& why) {
+        found.findings.push_back("The model " + how + " the rules: it prefers their item in " +
+                                 both + ", and " + why +
+                                 ", so no part can be said to carry anything.");
+    };
+    if (!all([](const auto& one) { return one.low > kChanceOfRule; }))
+        return nothing("does not follow", "not both are above the 50 % of chance");
+    // A model that always takes the same item of the two follows one rule and not the other.
+    const auto &aba = found.followed[0], &abb = found.followed[1];
+    std::vector<double> weaker;
+    for (std::size_t m = 0; m < std::min(aba.untrained.size(), abb.untrained.size()); ++m)
+        weaker.push_back(std::min(aba.untrained[m], abb.untrained[m]));
+    if (!shareAbove(std::min(aba.low, abb.low), kChanceOfRule, weaker))
+        return nothing("is not shown to follow",
+                       weaker.size() < kFewestUntrained
+                           ? "whether untrained models do as well takes " +
+                                 std::to_string(kFewestUntrained) + " of them or more"
+                           : "an untrained model may do as well");
     found.findings.push_back("The model prefers the item of the rule in " + both +
                              " (50 is chance).");
     for (std::size_t p = 0; p < found.parts.size(); ++p)
@@ -319,10 +338,16 @@ Answer answerOf(const SymbolHeads& found) {
         columns::number(&Row::high, "high", {{}, percent}),
         columns::number(&Row::first, "first",
                         {"Likeliest of all", percent, "How often no token is likelier than it"}),
-        columns::number(
-            &Row::margin, "margin",
-            {"Margin", nats,
-             "Mean logit of the item of the rule less that of the other rule's, nats"})};
+        columns::number(&Row::margin, "margin",
+                        {"Margin", nats,
+                         "Mean logit of the item of the rule less that of the other rule's, nats"}),
+        derived<Row>(ColumnKind::Number, "untrained",
+                     {"Untrained", percent, "The most of models with fresh weights"},
+                     [](const Row& row) {
+                         return row.untrained.empty()
+                                    ? columns::kNone
+                                    : *std::max_element(row.untrained.begin(), row.untrained.end());
+                     })};
 
     ColumnTable<Effect> effects = {
         columns::found<Effect>(ColumnKind::Integer, "part_row",

@@ -256,7 +256,8 @@ const ColumnTable<OfMap<PairLine>>& atlasPairColumns() {
 const ColumnTable<Atlas::Attribute>& attributeColumns() {
     static const ColumnTable<Atlas::Attribute> all = {
         columns::text(&Atlas::Attribute::name, "name"),
-        columns::flag(&Atlas::Attribute::ordered, "ordered")};
+        columns::flag(&Atlas::Attribute::ordered, "ordered"),
+        columns::flag(&Atlas::Attribute::hypothesis, "hypothesis")};
     return all;
 }
 /// A member of a conjunction.

@@ -31,12 +31,21 @@ public:
     /// place are kEmptyPlace.
     virtual void readFacts(std::int64_t index, std::span<std::int32_t> facts) const;
 
+    /// The names of the numbers that each object has in its source; those among the facts, too.
+    virtual std::vector<std::string> objectNumbers() const { return {}; }
+    /// Writes these of an example, [objects, numbers], in the units of the source; those of an
+    /// empty place are NaN.
+    virtual void readObjectNumbers(std::int64_t index, std::span<double> numbers) const;
+
     /// What the numbers of an object say, as the file of the data calls them: "colour = red",
     /// "size"; empty where they have no names.
     virtual std::vector<std::string> featureNames() const { return {}; }
 
     std::int64_t size() const { return info().size; }
 };
+inline void Dataset::readObjectNumbers(std::int64_t, std::span<double>) const {
+    throw Error("The data " + info().name + " have no numbers of objects.");
+}
 inline void Dataset::readFacts(std::int64_t, std::span<std::int32_t>) const {
     throw Error("The data " + info().name + " know nothing of the objects of their examples.");
 }

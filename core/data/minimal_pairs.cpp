@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data/text_files.h"
+#include "types/lower_case.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -161,7 +164,48 @@ std::vector<std::string> blankWords(const std::string& sentence) {
     return words;
 }
 
+/// Words without blanks, and without capitals and marks at their ends.
+std::vector<std::string> plainWords(const std::string& sentence) {
+    std::vector<std::string> words;
+    for (const auto& word : blankWords(sentence)) {
+        const auto mark = [](char c) {
+            return std::isspace(static_cast<unsigned char>(c)) != 0 ||
+                   std::ispunct(static_cast<unsigned char>(c)) != 0;
+        };
+        const auto first = std::find_if_not(word.begin(), word.end(), mark);
+        const auto last = std::find_if_not(word.rbegin(), word.rend(), mark).base();
+        if (first < last) words.push_back(lowerCase(std::string(first, last)));
+    }
+    return words;
+}
+
+/// Adds the words that two sentences do not share.
+void addDifference(std::vector<std::string> good, std::vector<std::string> bad,
+                   std::set<std::string>& words) {
+    const auto ends = std::mismatch(good.begin(), good.end(), bad.begin(), bad.end());
+    good.erase(good.begin(), ends.first), bad.erase(bad.begin(), ends.second);
+    while (!good.empty() && !bad.empty() && good.back() == bad.back())
+        good.pop_back(), bad.pop_back();
+    std::vector<std::string> own, moved;
+    for (std::size_t k = 0; k < std::min(good.size(), bad.size()); ++k)
+        if (good[k] != bad[k]) moved.push_back(good[k]);
+    std::sort(good.begin(), good.end()), std::sort(bad.begin(), bad.end());
+    std::set_symmetric_difference(good.begin(), good.end(), bad.begin(), bad.end(),
+                                  std::back_inserter(own));
+    if (own.empty()) own = std::move(moved);  // the same words in another order
+    words.insert(own.begin(), own.end());
+}
+
 }  // namespace
+
+std::string differingWords(const MinimalPair& pair) {
+    std::set<std::string> words;
+    const auto good = plainWords(pair.good);
+    for (const auto& bad : pair.bad) addDifference(good, plainWords(bad), words);
+    std::string text;
+    for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+}
 
 PairFields PairFields::of(std::string_view names, const std::string& option) {
     PairFields fields;

@@ -68,6 +68,11 @@ PairDatasetPtr asPairs(const DatasetPtr& data);
 /// One object of JSON lines in the form of BLiMP, without a newline.
 std::string pairLine(const MinimalPair& pair, std::int64_t number);
 
+/// The words in which the sentences of a pair differ, in one order: what decides such a pair. Pairs
+/// with the same words are no independent draws. Words that only stand elsewhere ("the author read
+/// the book", "the book read the author") are all of those that changed their places.
+std::string differingWords(const MinimalPair& pair);
+
 /// The phenomena of pairs in the order in which they occur, and the indices of at most `most` pairs
 /// of each (0: all), the first ones.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> byPhenomenon(const PairDataset& data,

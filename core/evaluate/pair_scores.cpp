@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "data/text_tokens.h"
+#include "evaluate/paired_change.h"
 #include "model/class_scores.h"
+#include "types/student_t.h"
 
 namespace relascope::core {
 namespace {
@@ -44,15 +46,58 @@ private:
     DatasetInfo m_info;
 };
 
-/// ln of the probability of `k` or more of `n` at p, or of `k` or fewer.
-double tail(std::int64_t k, std::int64_t n, double p, bool above) {
-    const auto lf = [](std::int64_t x) { return std::lgamma(static_cast<double>(x) + 1.0); };
-    double sum = 0.0;
-    for (auto i = above ? k : 0; i <= (above ? n : k); ++i)
-        sum += std::exp(lf(n) - lf(i) - lf(n - i) + static_cast<double>(i) * std::log(p) +
-                        static_cast<double>(n - i) * std::log1p(-p));
-    return sum;
+/// The incomplete beta function I_x(a, b) by its continued fraction (Abramowitz and Stegun 1964,
+/// 26.5.8), evaluated from its end.
+double incompleteBeta(double x, double a, double b) {
+    if (x <= 0.0) return 0.0;
+    if (x >= 1.0) return 1.0;
+    if (x > (a + 1.0) / (a + b + 2.0)) return 1.0 - incompleteBeta(1.0 - x, b, a);
+    const int terms = 100 + static_cast<int>(4.0 * std::sqrt(a + b));  // some roots of a + b
+    double rest = 0.0;
+    for (int k = terms; k >= 1; --k) {
+        const auto m = static_cast<double>(k / 2);
+        const double d = k % 2 == 0 ? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+                                    : -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        rest = d / (1.0 + rest);
+    }
+    const double front =
+        std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x);
+    return std::exp(front) / (a * (1.0 + rest));
 }
+
+/// How many pairs there are of each words, and how many of these are right.
+struct PairCounts {
+    std::vector<double> all, right;
+    double pairs = 0.0, hits = 0.0;
+
+    PairCounts(std::span<const double> values, std::span<const std::size_t> words) {
+        for (std::size_t k = 0; k < std::min(values.size(), words.size()); ++k) {
+            if (words[k] >= all.size()) all.resize(words[k] + 1), right.resize(words[k] + 1);
+            all[words[k]] += 1.0, right[words[k]] += values[k];
+            pairs += 1.0, hits += values[k];
+        }
+    }
+    /// How many of the words have pairs here.
+    int groups() const {
+        return static_cast<int>(
+            std::count_if(all.begin(), all.end(), [](double n) { return n > 0.0; }));
+    }
+    /// The variance of the mean of all pairs, by how the words differ; NaN for a single one.
+    double variance() const {
+        const double g = groups(), mean = hits / pairs;
+        if (g < 2.0) return std::nan("");
+        double squares = 0.0;
+        for (std::size_t w = 0; w < all.size(); ++w)
+            squares += std::pow(right[w] - all[w] * mean, 2);
+        return g / (g - 1.0) * squares / (pairs * pairs);
+    }
+    /// How many words of equal numbers of pairs these are worth.
+    double equalGroups() const {
+        double squares = 0.0;
+        for (const double n : all) squares += n * n;
+        return pairs * pairs / squares;
+    }
+};
 
 }  // namespace
 
@@ -177,18 +222,66 @@ std::vector<PairScore> pairScores(const TokenizedPairs& pairs, const std::vector
     return all;
 }
 
-std::pair<double, double> proportionInterval(std::int64_t right, std::int64_t all) {
-    if (all <= 0) return {std::nan(""), std::nan("")};
+std::pair<double, double> proportionInterval(double right, double all) {
+    if (!(all > 0.0)) return {std::nan(""), std::nan("")};
+    // The chance of so many or more, or of so many or fewer.
+    const auto beyond = [&](double p, bool more) {
+        return more ? incompleteBeta(p, right, all - right + 1.0)
+                    : 1.0 - incompleteBeta(p, right + 1.0, all - right);
+    };
     const auto bound = [&](bool lower) {
         double low = 0.0, high = 1.0;
         for (int k = 0; k < 60; ++k) {
             const double p = 0.5 * (low + high);
-            const bool beyond = tail(right, all, p, lower) < kPairTail;
-            (beyond == lower ? low : high) = p;
+            ((beyond(p, lower) < kPairTail) == lower ? low : high) = p;
         }
         return 0.5 * (low + high);
     };
-    return {right == 0 ? 0.0 : bound(true), right == all ? 1.0 : bound(false)};
+    return {right <= 0.0 ? 0.0 : bound(true), right >= all ? 1.0 : bound(false)};
+}
+
+std::pair<double, double> accuracyByWords(std::span<const double> right,
+                                          std::span<const std::size_t> words) {
+    const PairCounts counts(right, words);
+    const double n = counts.pairs, p = counts.hits / n;
+    const auto exact = proportionInterval(counts.hits, n);
+    double worth = counts.equalGroups();
+    if (const double variance = counts.variance(); p > 0.0 && p < 1.0 && std::isfinite(variance)) {
+        const double ratio = studentT95(static_cast<int>(n) - 1) / studentT95(counts.groups() - 1);
+        worth = variance > 0.0 ? p * (1.0 - p) / variance * ratio * ratio : n;
+    }
+    if (!(worth < n)) return exact;
+    const auto wide = proportionInterval(p * worth, worth);
+    return {std::min(exact.first, wide.first), std::max(exact.second, wide.second)};
+}
+
+PairedChange changeByWords(const std::string& metric, std::span<const double> base,
+                           std::span<const double> edited, std::span<const std::size_t> words) {
+    std::vector<double> differences;
+    for (std::size_t k = 0; k < base.size(); ++k) differences.push_back(edited[k] - base[k]);
+    auto change = pairedChange(metric, base, edited, std::vector<double>(base.size(), 1.0));
+    const PairCounts counts(differences, words);
+    const double by = studentT95(counts.groups() - 1) * std::sqrt(counts.variance());
+    if (std::isfinite(by)) {
+        change.low = std::min(change.low, change.change - by);
+        change.high = std::max(change.high, change.change + by);
+    }
+    return change;
+}
+
+std::vector<double> frequencyScores(const TokenizedPairs& pairs, std::span<const double> counts,
+                                    bool mean) {
+    const double all =
+        std::accumulate(counts.begin(), counts.end(), 0.0) + static_cast<double>(counts.size());
+    std::vector<double> scores;
+    for (const auto& sentence : pairs.sentences) {
+        std::vector<double> tokens;
+        for (std::size_t k = 1; k < sentence.ids.size(); ++k)
+            tokens.push_back(
+                std::log((counts[static_cast<std::size_t>(sentence.ids[k])] + 1.0) / all));
+        scores.push_back(sentenceScore(sentence, tokens, mean));
+    }
+    return scores;
 }
 
 }  // namespace relascope::core

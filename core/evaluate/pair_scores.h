@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <tuple>
@@ -19,6 +20,7 @@
 
 #include "data/batches.h"
 #include "data/minimal_pairs.h"
+#include "types/edit_results.h"
 
 namespace relascope::core {
 
@@ -82,7 +84,26 @@ struct PairScore {
 /// `scores`: of all sentences.
 std::vector<PairScore> pairScores(const TokenizedPairs& pairs, const std::vector<double>& scores);
 
-/// The exact 95 % interval of a proportion (Clopper and Pearson 1934).
-std::pair<double, double> proportionInterval(std::int64_t right, std::int64_t all);
+/// The exact 95 % interval of a proportion (Clopper and Pearson 1934). Neither has to be whole.
+std::pair<double, double> proportionInterval(double right, double all);
+
+/// The 95 % interval of the accuracy on pairs, of which pair i is `right[i]` (0 or 1) and differs
+/// in the words number `words[i]`: exact for as many draws as the pairs are worth, since those with
+/// the same words are no independent ones (Korn and Graubard 1998: p (1 - p) over the variance
+/// between the words, times the squared ratio of Student's t), and never narrower than the exact
+/// one of all pairs. Where all or no pairs are right, they are worth as many draws as there are
+/// words.
+std::pair<double, double> accuracyByWords(std::span<const double> right,
+                                          std::span<const std::size_t> words);
+
+/// pairedChange() of pairs, each of weight 1, whose interval is never narrower than that of
+/// Student's t between the words in which they differ.
+PairedChange changeByWords(const std::string& metric, std::span<const double> base,
+                           std::span<const double> edited, std::span<const std::size_t> words);
+
+/// The scores of sentences by the frequencies of their tokens alone: sums, or means per scored
+/// token, of ln((count + 1) / (all + vocabulary)).
+std::vector<double> frequencyScores(const TokenizedPairs& pairs, std::span<const double> counts,
+                                    bool mean);
 
 }  // namespace relascope::core

@@ -12,8 +12,10 @@ namespace relascope {
 /// of a card. Objects stand in the order in which a model reads them.
 struct ObjectFacts {
     struct Fact {
-        std::string name;      ///< "shape"
-        bool ordered = false;  ///< its numbers have an order
+        std::string name;                      ///< "shape"
+        bool ordered = false;                  ///< its numbers have an order
+        std::vector<std::string> values = {};  ///< names of 0, 1, ...; empty: they have none
+        std::int32_t least = 0;  ///< of the numbers as their source has them: that of 0
         bool operator==(const Fact&) const = default;
     };
     std::vector<Fact> facts;

@@ -226,8 +226,9 @@ AnalysisCost cost(Session& session, const Question& question, const Session::Pro
 struct OpenedSplit {
     std::string name;
     DatasetInfo info;
-    bool isText = false;  ///< windows of a text, which cannot be saved
-    DataExample first;    ///< its first example, if it has one
+    bool isText = false;                            ///< windows of a text, which cannot be saved
+    DataExample first;                              ///< its first example, if it has one
+    std::vector<std::string> hypothesisWords = {};  ///< core::hypothesisWordsOf()
 
     /// Classes to filter examples by; empty if they have no labels.
     std::vector<std::string> labels() const {
@@ -335,7 +336,7 @@ void drop(Session& session);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Weights, path, checkpoint, nearest, device, tokenizer, bfloat16)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Data, options, imported, epoch, run)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Example, data, split, index)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedSplit, name, info, isText, first)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedSplit, name, info, isText, first, hypothesisWords)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedData, data, splits, tokenNames)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabelSearch, index, searched, all)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Devices, names, facts, free, choices)

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -191,6 +192,7 @@ private:
         auto& t = *m_table;
         for (auto& feature : m_features) {
             feature.at = t.width;
+            if (!feature.words) t.columns.push_back(feature.name);
             int number = 0;
             for (auto& [word, index] : feature.seen) {
                 index = number++;
@@ -202,6 +204,11 @@ private:
             if (!feature.words && !(feature.whole && few)) continue;
             feature.fact = static_cast<int>(t.about.facts.size());
             t.about.facts.push_back({feature.name, !feature.words});
+            auto& fact = t.about.facts.back();
+            if (feature.words)
+                for (const auto& [word, index] : feature.seen) fact.values.push_back(word);
+            else
+                fact.least = static_cast<std::int32_t>(feature.least);
         }
         const auto [least, most] = std::minmax_element(m_sizes.begin(), m_sizes.end());
         t.objects = *most;
@@ -214,10 +221,12 @@ private:
                                         std::to_string(t.width) +
                                         " numbers, more than 400 million in all");
         const auto places = static_cast<std::size_t>(sets * t.objects);
-        requireMemory(m_path,
-                      places * (static_cast<std::size_t>(t.width) * sizeof(float) +
-                                t.about.facts.size() * sizeof(std::int32_t) + sizeof(std::string)));
+        requireMemory(
+            m_path,
+            places * ((static_cast<std::size_t>(t.width) + t.columns.size()) * sizeof(float) +
+                      t.about.facts.size() * sizeof(std::int32_t) + sizeof(std::string)));
         t.numbers.resize(places * static_cast<std::size_t>(t.width));
+        t.asGiven.resize(places * t.columns.size(), std::numeric_limits<float>::quiet_NaN());
         t.words.resize(places);
         t.about.objects = t.objects;
         t.facts.assign(places * t.about.facts.size(), kEmptyPlace);
@@ -234,6 +243,7 @@ private:
                 static_cast<std::size_t>(set * t.objects + used[static_cast<std::size_t>(set)]++);
             float* numbers = t.numbers.data() + place * static_cast<std::size_t>(t.width);
             auto* facts = t.facts.data() + place * t.about.facts.size();
+            auto* given = t.asGiven.data() + place * t.columns.size();
             for (const auto& feature : m_features) {
                 const auto word = trimmed(csv.fields()[feature.column]);
                 t.words[place] += (t.words[place].empty() ? "" : ", ") + word;
@@ -244,7 +254,7 @@ private:
                     value = index;
                 } else {
                     value = csv.number(feature.column);
-                    numbers[feature.at] = static_cast<float>(value);
+                    numbers[feature.at] = *given++ = static_cast<float>(value);
                     value -= feature.least;
                 }
                 if (feature.fact >= 0) facts[feature.fact] = static_cast<std::int32_t>(value);
@@ -320,6 +330,11 @@ public:
     void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override {
         const auto each = m_table->objects * static_cast<std::int64_t>(m_table->about.facts.size());
         std::copy_n(m_table->facts.begin() + at(index) * each, each, facts.begin());
+    }
+    std::vector<std::string> objectNumbers() const override { return m_table->columns; }
+    void readObjectNumbers(std::int64_t index, std::span<double> numbers) const override {
+        const auto each = m_table->objects * std::ssize(m_table->columns);
+        std::copy_n(m_table->asGiven.begin() + at(index) * each, each, numbers.begin());
     }
     ProbeSample sample(std::int64_t index) const override {
         ProbeSample s;

@@ -28,6 +28,8 @@ struct SetTable {
     std::vector<std::string> classNames;  ///< by answer; numbers in their order, else alphabetical
     ObjectFacts about;                    ///< columns of words, and of few whole numbers
     std::vector<std::int32_t> facts;      ///< [sets, objects, facts]
+    std::vector<std::string> columns;     ///< of numbers
+    std::vector<float> asGiven;           ///< [sets, objects, columns], before they are scaled
 
     std::int64_t sets() const { return static_cast<std::int64_t>(answers.size()); }
 };

@@ -479,6 +479,9 @@ public:
         found.draws = draws, found.permutations = 1000;
         found.followed = {SymbolHeads::Followed{"ABA", draws, 0, 0.94, 0.83, 0.99, 0.9, 4.0},
                           SymbolHeads::Followed{"ABB", draws, 0, 0.9, 0.78, 0.97, 0.9, 4.0}};
+        // One always takes the item of ABA, and none follows both rules.
+        found.followed[0].untrained = {1.0, 0.5, 0.45, 0.6};
+        found.followed[1].untrained = {0.0, 0.5, 0.55, 0.4};
     }
     /// Means of nats: of the other rule in ABA and ABB, then of other tokens.
     void add(double ruleAba, double ruleAbb, double tokenAba, double tokenAbb,
@@ -565,6 +568,14 @@ TEST(SymbolHeads, SayNothingOfFewPairsOrAModelThatDoesNotFollow) {
         << other.findings();
     EXPECT_EQ(other.found.findings.size(), 1u);
     EXPECT_EQ(other.carries(0), "");
+    Planted three;
+    three.add(3.0, 3.0, 0.0, 0.0);
+    three.found.followed[0].untrained.pop_back();
+    core::findSymbolHeads(three.found, 0);
+    EXPECT_NE(three.findings().find("whether untrained models do as well takes 4 of them"),
+              std::string::npos)
+        << three.findings();
+    EXPECT_EQ(three.carries(0), "");
     Planted none;
     none.add(0.0, 0.0, 0.0, 0.0);
     core::findSymbolHeads(none.found, 0);
@@ -575,6 +586,21 @@ TEST(SymbolHeads, SayNothingOfFewPairsOrAModelThatDoesNotFollow) {
     none.found.followed[0].margin = none.found.followed[1].margin = -1.0;
     core::findSymbolHeads(none.found, 0);
     EXPECT_TRUE(std::isnan(none.found.effects[0].share));
+}
+
+TEST(SymbolHeads, AreClaimedOfNoModelThatUntrainedOnesEqual) {
+    Planted planted;
+    planted.add(3.0, 2.0, 0.0, 0.0);
+    core::findSymbolHeads(planted.found, 0);
+    EXPECT_EQ(planted.carries(0), "rule (last)");
+    // An untrained model that follows both rules by 78 %, where this one's interval begins.
+    planted.found.followed[0].untrained[3] = planted.found.followed[1].untrained[3] = 0.79;
+    core::findSymbolHeads(planted.found, 0);
+    EXPECT_EQ(planted.carries(0), "");
+    EXPECT_NE(planted.findings().find("an untrained model may do as well"), std::string::npos)
+        << planted.findings();
+    EXPECT_NE(planted.findings().find("4 untrained models have 45.0 to 100.0 %"), std::string::npos)
+        << planted.findings();
 }
 
 TEST(SymbolHeads, AreSeldomClaimedOfNoise) {

@@ -583,7 +583,7 @@ TEST(AtlasLabels, NameAttributesOfAnotherOrigin) {
               "same object, same shape (untrained as much) or same colour, learned");
     EXPECT_EQ(core::meaningOf(atlas, relation),
               "answers *same object*, *same shape* or *same colour*");
-    EXPECT_EQ(core::meaningOf(atlas, relation, false, 1), "answers *same object* and 2 more");
+    EXPECT_EQ(core::meaningOf(atlas, relation, false, 1), "answers *same object* (and 2 more)");
     EXPECT_NE(core::proofOf(atlas, relation).find("*same shape*: 0.943"), std::string::npos);
     EXPECT_NE(core::proofOf(atlas, relation).find("0.95 (as much)"), std::string::npos);
 }
@@ -602,7 +602,7 @@ TEST(AtlasLabels, NumbersAreThoseOfTheWords) {
     EXPECT_EQ(relation.label, "small colour distance, learned");
     EXPECT_EQ(core::proofOf(atlas, relation),
               "*small colour distance*: AUC 0.936 [0.920, 0.950] within places, untrained 0.60 to "
-              "0.70, at step 0 0.60");
+              "0.70, at step 0: 0.60");
     atlas.attributes[0].name = "same object";
     relation.head = true;
     EXPECT_EQ(core::meaningOf(atlas, relation), "attends where *same object* does not hold");
@@ -779,8 +779,8 @@ TEST(PlainReadings, ExplainBeforeAttributes) {
     map.shape = text, map.values = values, map.head = true, map.first = NAN;
     map.mean = 0.2, map.sd = 0.3;
     EXPECT_EQ(core::plainReading(map), "attends 2 tokens back (95 %)");
-    for (auto& value : values) value *= 0.82F;
-    EXPECT_EQ(core::plainReading(map), "attends to the last 3 tokens (80 %), whatever they are");
+    for (auto& value : values) value *= 0.83F;
+    EXPECT_EQ(core::plainReading(map), "attends to the last 3 tokens (81 %), whatever they are");
     for (auto& value : values) value *= 0.95F;
     EXPECT_EQ(core::plainReading(map), "") << "76 % of it";
     map.first = 0.92;

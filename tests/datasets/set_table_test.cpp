@@ -55,7 +55,8 @@ TEST(SetTable, WordsBecomeBitsAndNumbersAreScaled) {
     EXPECT_EQ(table->words[1], "square, 2");
     EXPECT_EQ(table->features, (std::vector<std::string>{"shape = circle", "shape = disc",
                                                          "shape = square", "size"}));
-    const std::vector<ObjectFacts::Fact> facts = {{"shape", false}, {"size", true}};
+    const std::vector<ObjectFacts::Fact> facts = {{"shape", false, {"circle", "disc", "square"}},
+                                                  {"size", true, {}, 1}};
     EXPECT_EQ(table->about.facts, facts);
     EXPECT_EQ(table->facts, (std::vector<std::int32_t>{0, 0, 2, 1, 0, 3, 1, 4}));
 }

@@ -65,11 +65,13 @@ TEST(Claims, EachWordJustInsideAndOutside) {
     const Case cases[] = {
         {"the mildest costs", loses(10), loses(12), loses(40), loses(2.75), PartUse::Needed},
         {"its interval reaches the limit", loses(10), loses(12), loses(40), loses(2.6),
+         PartUse::Used},
+        {"it is one of two looks", loses(10), loses(12), loses(40), loses(2.7), PartUse::Used},
+        {"one interval has 0", loses(10), loses(12), loses(40), loses(2.0, 2.1),
          PartUse::Undecided},
-        {"it is one of two looks", loses(10), loses(12), loses(40), loses(2.7), PartUse::Undecided},
         {"what holds it costs nothing", loses(10), loses(12), loses(40), loses(0.5),
          PartUse::ListenedTo},
-        {"the mildest might cost", loses(10), loses(12), loses(40), loses(1.7), PartUse::Undecided},
+        {"the mildest might cost", loses(10), loses(12), loses(40), loses(1.7), PartUse::Used},
         {"only another example's", loses(0.1), loses(0.7), loses(12), loses(1.0),
          PartUse::ListenedTo},
         {"and that not for certain", loses(0.1), loses(0.7), loses(2.6), loses(1.0),
@@ -87,8 +89,8 @@ TEST(Claims, TheLossThatMattersIsTwoPointsOrAShareOfWhatWasLearned) {
     const auto table = claimTable(loses(4.2), loses(4.2), loses(4.2), loses(4.2));
     EXPECT_EQ(useOf(table, 0.5), PartUse::Needed);
     EXPECT_EQ(useOf(table, 0.91), PartUse::Needed) << "2 points are the least";
-    EXPECT_EQ(useOf(table, 0.1), PartUse::Undecided) << "4.2 points matter";
-    EXPECT_EQ(useOf(table, NAN), PartUse::Undecided) << "nothing is known of untrained models";
+    EXPECT_EQ(useOf(table, 0.1), PartUse::Used) << "4.2 points matter";
+    EXPECT_EQ(useOf(table, NAN), PartUse::Used) << "nothing is known of untrained models";
     EXPECT_NEAR(MetricWords("mean_error").leastCost(0.4, 1.4), 0.05, 1e-12);
 }
 

@@ -289,9 +289,12 @@ TEST(Answers, TypedResultsComeBack) {
                 {EditOp::Mean, {"accuracy", 0.75, 0.7, -0.05, kNone, kNone}, 0.1}};
     table.rows = {row};
     table.rows.push_back(row), table.rows.back().part = "layer 1 \"odd\", name";
+    table.rows[1].adds = PairedChange{"accuracy", 0.5, 0.625, 0.125, 0.1, 0.15};
+    table.untrained = {0.25, 0.5}, table.different = 4, table.available = 90, table.meanOf = 64;
+    table.oneAnswer = true;
     table.cumulative = {{"layer 1", 0.7}};
     table.pairs = {{"a", "b", -0.5, kNone}};
-    const auto answer = sentAnswer(core::answerOf(table, {"needed", ""}));
+    const auto answer = sentAnswer(core::answerOf(table, {{"needed", ""}, 0.023, {}}));
     const auto ablated = core::ablationTableOf(answer);
     EXPECT_FALSE(answer.complete);
     ASSERT_EQ(ablated.rows.size(), 2U);
@@ -304,6 +307,14 @@ TEST(Answers, TypedResultsComeBack) {
     EXPECT_TRUE(std::isnan(ablated.pairs[0].interaction));
     EXPECT_EQ(ablated.cumulativeWay, EditOp::Mean);
     EXPECT_EQ(core::usesOf(answer), (std::vector<std::string>{"needed", ""}));
+    EXPECT_FALSE(ablated.rows[0].adds);
+    EXPECT_EQ(ablated.rows[1].adds, table.rows[1].adds);
+    EXPECT_EQ(ablated.untrained, table.untrained);
+    EXPECT_EQ(ablated.different, 4);
+    EXPECT_EQ(ablated.available, 90);
+    EXPECT_EQ(ablated.meanOf, 64);
+    EXPECT_TRUE(ablated.oneAnswer);
+    EXPECT_EQ(answer.table("rows").find("use")->title, "Use (2.3 points)");
     auto damaged = answer;
     damaged.tables[1].columns[3].texts[0] = "zap";
     EXPECT_THROW(core::ablationTableOf(damaged), Error);

@@ -79,6 +79,7 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     scan.metric = "accuracy", scan.noun = "images", scan.passes = 2, scan.described = {"a", "b"};
     scan.parts = {{"layer 2, relation 3", row, std::nan(""), 0.5, true}};
     scan.findings = {{"a sentence",
+                      "its numbers",
                       "layer 1 relations",
                       {0},
                       0.5,
@@ -98,6 +99,7 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_EQ(scanned.parts[0].row, row);
     EXPECT_TRUE(std::isnan(scanned.parts[0].estimate));
     EXPECT_EQ(scanned.findings[0].text, "a sentence");
+    EXPECT_EQ(scanned.findings[0].proof, "its numbers");
     EXPECT_EQ(scanned.findings[0].example, 3);
     EXPECT_EQ(scanned.findings[0].checks, scan.findings[0].checks);
     EXPECT_EQ(scanned.parts[0].use, "needed");

@@ -49,7 +49,7 @@ PlotData curveOf(const AblationTable& table) {
 }
 
 /// A row for each part: its ways beside each other.
-Table partsOf(const AblationTable& result, const std::vector<std::string>& uses) {
+Table partsOf(const AblationTable& result, const std::vector<std::string>& uses, double least) {
     const MetricText text(result.metric);
     Table table{"parts"};
     const auto add = [&](const std::string& key, const QString& title, ColumnKind kind,
@@ -63,7 +63,7 @@ Table partsOf(const AblationTable& result, const std::vector<std::string>& uses)
     // As the control of the window calls them: a column of W_r is what a head takes of a relation.
     for (const auto& row : result.rows)
         groups.push_back(row.group == "columns" ? "relation x head" : row.group);
-    add("use", QStringLiteral("Use"), ColumnKind::Text, {},
+    add("use", QString::fromStdString(core::useHeading(result.metric, least)), ColumnKind::Text, {},
         QStringLiteral("Whether the model needs the part, by its mildest and its harshest "
                        "replacement, corrected over all rows; empty: too few examples for a word"))
         .texts = uses;
@@ -180,7 +180,7 @@ void AblationView::fill(const Answer& answer) {
         return m_pairs->setTable({});
     }
     const auto& table = m_result;
-    m_table->setTable(partsOf(table, core::usesOf(answer)));
+    m_table->setTable(partsOf(table, core::usesOf(answer), answer.number("least_cost")));
     const MetricText text(table.metric);
     QString sub =
         QStringLiteral("%1 %2 with every part, %3 examples")
@@ -189,6 +189,8 @@ void AblationView::fill(const Answer& answer) {
         sub = QStringLiteral("%1 of %2").arg(sub.chopped(9), groupedNumber(table.wanted)) +
               QStringLiteral(" examples");
     if (text.percent) sub += QStringLiteral("; changes in points");
+    if (const auto& remark = answer.text("remark"); !remark.empty())
+        sub += QStringLiteral("; ") + QString::fromStdString(remark);
     head()->setSubText(sub);
     m_curve->setVisible(!table.cumulative.empty());
     m_pairsPart->setVisible(!table.pairs.empty());
