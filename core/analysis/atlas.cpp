@@ -21,6 +21,7 @@
 #include "analysis/captured_maps.h"
 #include "analysis/claims.h"
 #include "analysis/conjunctions.h"
+#include "analysis/hypothesis_sentences.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
@@ -556,6 +557,7 @@ private:
             }
             return found.first->second;
         });
+        m_atlas.hypotheses = hypothesisSentences(m_atlas);
         for (std::size_t m = 0; m < m_values.values.size(); ++m) {
             auto& one = m_atlas.relations[m];
             const auto a = static_cast<std::size_t>(std::max<std::int64_t>(0, one.labelled));

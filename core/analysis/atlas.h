@@ -146,6 +146,7 @@ struct RelationAtlas {
     std::int64_t conjunctions = 0;        ///< that were asked, of each map
     std::int64_t different = 0;           ///< of the drawn examples, whose copies are left out
     std::string guard;                    ///< why nothing is said of uses; empty otherwise
+    std::vector<std::string> hypotheses;  ///< how those of one's own stand, a sentence each
     std::string metric;                   ///< of the uses; empty: not measured
     double base = 0.0;                    ///< that metric of the whole model
     std::int64_t usedExamples = 0;        ///< that it is measured on

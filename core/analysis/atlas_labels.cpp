@@ -163,7 +163,8 @@ NamedAttribute namedAttribute(const RelationAtlas& atlas, const Relation& relati
         named.holds = !opposite.empty();
         if (named.holds) named.name = opposite;
     }
-    const bool compound = !named.holds && !atlas.attributes[at].members.empty();
+    const auto& about = atlas.attributes[at];
+    const bool compound = !named.holds && (about.hypothesis || !about.members.empty());
     named.words = (named.holds ? "" : "not ") +
                   (compound ? "(" + named.name + ")" : named.name);
     const auto side = [turned](double value) { return turned ? 1.0 - value : value; };

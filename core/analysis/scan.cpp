@@ -516,9 +516,10 @@ private:
         if (!m_mapNames.empty()) {
             if (m_scan.described.empty()) chooseMaps();
             AtlasOptions how;
-            // As the atlas, so that both name a map alike, unless that takes too long.
-            how.examples = m_options.examples == 0 && m_scan.wanted >= kScanExamples / 4 && !m_text
-                               ? AtlasOptions::kUsual
+            // As the atlas, so that both name a map alike, unless there is no time for as many. By
+            // `wanted` alone, so that the command of a report does the same.
+            how.examples = !m_text && m_scan.wanted >= kScanExamples / 4
+                               ? std::max(AtlasOptions::kUsual, m_scan.wanted)
                                : m_scan.wanted;
             m_objects = pairObjects(m_model.options(), *m_subject.data, how.examples,
                                     m_options.attributes);

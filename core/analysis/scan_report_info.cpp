@@ -520,7 +520,9 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
         "<meta name=\"generator\" content=\"Relascope\"><meta name=\"command\" content=\"" +
         escapedXml(command) + "\"><title>" + title + "</title><style>" + kPage +
         "</style></head><body>\n<h1>" + title + "</h1>\n<p>" + escapedXml(introduction(scan)) +
-        "</p>\n<h2>Findings</h2>\n";
+        "</p>\n";
+    for (const auto& sentence : scan.atlas.hypotheses) page += "<p>" + emphasised(sentence) + "</p>\n";
+    page += "<h2>Findings</h2>\n";
     if (scan.findings.empty()) page += "<p>There are none.</p>\n";
     page += "<ol>\n";
     for (const auto& finding : scan.findings) {
@@ -563,7 +565,9 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
 std::string markdownOf(const ModelScan& scan, const std::string& subject,
                        const std::string& command, const std::vector<ReportFigure>& figures,
                        const std::string& name) {
-    std::string page = "# Scan of " + subject + "\n\n" + introduction(scan) + "\n\n## Findings\n\n";
+    std::string page = "# Scan of " + subject + "\n\n" + introduction(scan) + "\n\n";
+    for (const auto& sentence : scan.atlas.hypotheses) page += sentence + "\n\n";
+    page += "## Findings\n\n";
     if (scan.findings.empty()) page += "There are none.\n";
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
         page += std::to_string(k + 1) + ". " + scan.findings[k].text + "\n";

@@ -64,6 +64,9 @@ void ScanView::fill(const Answer& answer) {
                                  "the same places i and j; 0.5 is chance"));
         fold(k, !m_open.contains(k));
     }
+    for (const auto& text : scan.atlas.hypotheses)
+        (new QListWidgetItem(findingText(text), m_sentences))
+            ->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
     for (const auto& text : scan.notFound) {
         auto* item = new QListWidgetItem(findingText(text), m_sentences);
         item->setForeground(Theme::current().muted);
@@ -159,6 +162,8 @@ void ScanView::draw(FigureLines& lines) const {
         if (m_open.contains(k) && !finding.proof.empty())
             lines.wrapped(findingText(finding.proof), smallFont(), t.muted);
     }
+    for (const auto& text : m_scan.atlas.hypotheses)
+        lines.wrapped(findingText(text), smallFont(), t.text);
     for (const auto& text : m_scan.notFound) lines.wrapped(findingText(text), smallFont(), t.muted);
     lines.y += 8;
     lines.table(*m_table);
