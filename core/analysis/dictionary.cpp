@@ -597,7 +597,7 @@ private:
             throw OptionError("model", "has objects of " + std::to_string(count) +
                                            " numbers; forms on at most " +
                                            std::to_string(kMostShownFeatures) + " are shown");
-        m_d.features = m_subject.data->featureNames();
+        m_d.features = featureNamesOf(m_subject);
         if (std::ssize(m_d.features) != count)
             m_d.features = featuresByFacts(objects, facts, count);
         const auto* value = form.const_data_ptr<double>();
