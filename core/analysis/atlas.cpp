@@ -355,7 +355,7 @@ private:
         const bool holds = relation.fits[best].auc > 0.5,
                    one = m_attributes.all[best].name == kOneEmpty;
         return std::string(relation.head ? "attends where " : "is large where ") +
-               (one ? holds ? "one place is empty" : "none or both places are empty"
+               (one     ? holds ? "one place is empty" : "none or both places are empty"
                 : holds ? "both places are empty"
                         : "a place is not empty") +
                " (AUC " + aucText(0.5 + most) + ")";

@@ -102,7 +102,7 @@ struct RelationAtlas {
         /// Of a head whose label holds in examples of one answer: ", for 'occurs'", and its
         /// numbers, "in examples of 'occurs' 0.83, in the others 0.52"; may be empty.
         std::string condition, conditionProof;
-        std::string origin;     ///< "learned", "inborn"; empty: neither is shown
+        std::string origin;  ///< "learned", "inborn"; empty: neither is shown
         /// partUseName(), or "needed only together with the others of layer 2"; empty: not
         /// measured.
         std::string use;

@@ -51,10 +51,9 @@ std::string sentenceOf(const RelationAtlas& atlas, std::size_t hypothesis) {
             map = &one;
     if (!map) return ofPlaces(atlas, hypothesis);
     const auto own = namedAttribute(atlas, *map, static_cast<std::int64_t>(hypothesis));
-    auto text = "Your hypothesis *" + own.words + "*: " + map->name + " has AUC " +
-                aucText(own.auc);
-    if (std::isfinite(own.low))
-        text += " [" + aucText(own.low) + ", " + aucText(own.high) + "]";
+    auto text =
+        "Your hypothesis *" + own.words + "*: " + map->name + " has AUC " + aucText(own.auc);
+    if (std::isfinite(own.low)) text += " [" + aucText(own.low) + ", " + aucText(own.high) + "]";
     if (std::isfinite(own.untrainedLow))
         text += " (untrained " + fixedField(own.untrainedLow, 2) + " to " +
                 fixedField(own.untrainedHigh, 2) + ")";

@@ -17,8 +17,8 @@
 #include "interventions/active_edits.h"
 #include "model/architecture.h"
 #include "types/lower_case.h"
-#include "types/suggest.h"
 #include "types/option_groups.h"
+#include "types/suggest.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -26,7 +26,7 @@ namespace relascope::core {
 namespace {
 
 constexpr int kPictureSide = 72;
-constexpr int kOneColour = 2;  // of 255, that pixels of an empty patch may differ by
+constexpr int kOneColour = 2;               // of 255, that pixels of an empty patch may differ by
 constexpr std::size_t kContextAround = 18;  // bytes of a text before and after a token
 
 // A file of attributes
@@ -404,8 +404,7 @@ PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset
                         const int value = pixels[layout.index(y, x, static_cast<int>(c))];
                         colours[(e * n + k) * channels + c] +=
                             static_cast<float>(value) / (255.0F * static_cast<float>(wide * high));
-                        if (std::abs(value - pixels[corner + c]) > kOneColour)
-                            empty[e * n + k] = 0;
+                        if (std::abs(value - pixels[corner + c]) > kOneColour) empty[e * n + k] = 0;
                     }
         }
     }

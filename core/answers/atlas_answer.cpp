@@ -468,8 +468,8 @@ void takeParts(Atlas& atlas, const Answer& answer) {
     for (const auto& line : rowsOf(memberColumns(), answer.table("members"))) {
         requireBelow("a member of an attribute", line.member, std::ssize(atlas.attributes));
         requireBelow("an attribute with members", line.attribute, std::ssize(atlas.attributes));
-        atlas.attributes[static_cast<std::size_t>(line.attribute)].members.emplace_back(
-            line.member, line.holds);
+        atlas.attributes[static_cast<std::size_t>(line.attribute)].members.emplace_back(line.member,
+                                                                                        line.holds);
     }
     for (auto& relation : atlas.relations) relation.fits.resize(atlas.attributes.size());
     for (const auto& line : rowsOf(fitColumns(), answer.table("fits")))

@@ -192,11 +192,12 @@ TEST(HypothesisSentences, StandBesideTheBestThatWasFound) {
             "[0.860, 0.880] (untrained 0.40 to 0.55); the best that was found there is "
             "*same shape* (0.960)."});
     // The numbers turn with the word.
-    EXPECT_EQ(hypothesisSentences(atlasWith(0.05, 0.2)),
-              std::vector<std::string>{
-                  "Your hypothesis *not (same(colour) and same(shape))*: layer 1 relation 1 has AUC "
-                  "0.950 [0.940, 0.960] (untrained 0.45 to 0.60); the best that was found there "
-                  "is *not same shape* (0.800), less than your own."});
+    EXPECT_EQ(
+        hypothesisSentences(atlasWith(0.05, 0.2)),
+        std::vector<std::string>{
+            "Your hypothesis *not (same(colour) and same(shape))*: layer 1 relation 1 has AUC "
+            "0.950 [0.940, 0.960] (untrained 0.45 to 0.60); the best that was found there "
+            "is *not same shape* (0.800), less than your own."});
     auto none = atlasWith(0.55, 0.96);
     EXPECT_EQ(
         hypothesisSentences(none),

@@ -76,8 +76,7 @@ void ScanView::fill(const Answer& answer) {
     QString sub = !scan.heading.empty()
                       ? QString::fromStdString(scan.heading)
                       : QStringLiteral("%1 %2 of %3")
-                            .arg(groupedNumber(scan.estimated),
-                                 QString::fromStdString(scan.noun),
+                            .arg(groupedNumber(scan.estimated), QString::fromStdString(scan.noun),
                                  QString::fromStdString(scan.data));
     static const char* const passes[] = {"first pass: estimates", "second pass: exact effects",
                                          "third pass: attributes"};
@@ -103,13 +102,12 @@ void ScanView::fold(std::size_t finding, bool folded) {
         m_open.insert(finding);
     const int row = 2 * static_cast<int>(finding);
     const bool folds = !one.proof.empty();
-    m_sentences->item(row)->setText(
-        QStringLiteral("%1 %2. %3")
-            .arg(!folds   ? QStringLiteral("\u2002")
-                 : folded ? QStringLiteral("\u25B8")
-                          : QStringLiteral("\u25BE"))
-            .arg(finding + 1)
-            .arg(findingText(one.text)));
+    m_sentences->item(row)->setText(QStringLiteral("%1 %2. %3")
+                                        .arg(!folds   ? QStringLiteral("\u2002")
+                                             : folded ? QStringLiteral("\u25B8")
+                                                      : QStringLiteral("\u25BE"))
+                                        .arg(finding + 1)
+                                        .arg(findingText(one.text)));
     m_sentences->item(row + 1)->setHidden(folded || !folds);
     m_sentences->doItemsLayout();
 }
