@@ -60,7 +60,7 @@ public:
         m_text = model.input() == InputKind::Tokens;
         m_objects = pairObjects(model, *subject.data, options.examples, options.attributes);
         m_objects.shape.causal = m_parts.isCausal();
-        const auto attributes = attributesOf(m_objects, model, *subject.data, options.attributes);
+        auto attributes = attributesOf(m_objects, model, *subject.data, options.attributes);
         choose(attributes);
         m_edited =
             subject.interventions.edits.anyEnabled() || subject.model->trainingEdits().anyEnabled();
@@ -140,20 +140,15 @@ private:
     }
 
     // Finds the attribute, and the pairs with yes and no.
-    void choose(const PairAttributes& attributes) {
-        std::vector<std::string> names;
-        const PairAttribute* found = nullptr;
-        for (const auto& one : attributes.all) {
-            names.push_back(one.name);
-            // Attributes that are the same on all pairs are one, by all their names.
-            const auto any = " = " + one.name + " = ";
-            if (any.find(" = " + m_options.attribute + " = ") != std::string::npos) found = &one;
-        }
-        if (m_options.attribute.empty())
+    void choose(PairAttributes& attributes) {
+        if (m_options.attribute.empty()) {
+            std::vector<std::string> names;
+            for (const auto& one : attributes.all) names.push_back(one.name);
             throw OptionError("attribute", "choose one of " + joined(names) +
                                                ": contrast says what makes a map tell yes from no");
-        if (!found)
-            throw OptionError("attribute", unknownName("attribute", m_options.attribute, names));
+        }
+        const auto* found =
+            &attributeFor(attributes, m_objects, *m_subject.data, m_options.attribute);
         if (found->ordered)
             throw OptionError("attribute",
                               "'" + found->name + "' has values, not yes and no; choose another");

@@ -7,11 +7,12 @@ lets the model of a run or checkpoint score them. The truth is its accuracy on a
 that hold it stands that of the exact interval of independent pairs (Clopper and Pearson 1934).
 """
 import json
-import math
 import random
 import subprocess
 import sys
 import tempfile
+
+from coverage import exact  # beside this file
 
 PAIRS, TRUTH = 60, 6000
 NOUNS = ("hacker user programmer writer author reader manager student player wizard expert customer program file message "
@@ -27,25 +28,6 @@ def pair(random_, words, uid):
     sentence = "The {} {} the {} {} the %s.".format(random_.choice(NOUNS), random_.choice(VERBS), random_.choice(NOUNS),
                                                    random_.choice(PLACES))
     return {"sentence_good": sentence % good, "sentence_bad": sentence % bad, "UID": uid}
-
-
-def tail(k, n, p, above):
-    return sum(math.exp(math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) + i * math.log(p) +
-                        (n - i) * math.log1p(-p)) for i in (range(k, n + 1) if above else range(0, k + 1)))
-
-
-def exact(right, n):
-    ends = []
-    for lower in (True, False):
-        low, high = 0.0, 1.0
-        for _ in range(50):
-            p = 0.5 * (low + high)
-            if (tail(right, n, p, lower) < 0.025) == lower:
-                low = p
-            else:
-                high = p
-        ends.append(0.5 * (low + high))
-    return (0.0 if right == 0 else ends[0]), (1.0 if right == n else ends[1])
 
 
 def pair_accuracy(binary, model, draws=64):
