@@ -661,9 +661,10 @@ void AnalysisTab::updateButton() {
     if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus()))) m_run->setFocus(m_reason);
     if (can) m_passedTo = nullptr, m_returns = false;
     m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
+    const auto folded = m_values.size() - above().size();
     if (m_fold)
-        m_fold->setText(m_values.empty() ? QStringLiteral("Options")
-                                         : QStringLiteral("Options (%1 set)").arg(m_values.size()));
+        m_fold->setText(folded == 0 ? QStringLiteral("Options")
+                                    : QStringLiteral("Options (%1 set)").arg(folded));
     m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());
     // Quick analyses have the run button only after they were cancelled.
     if (!m_analysis.onDemand)

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "analysis/basis.h"
@@ -240,7 +241,8 @@ private:
 
     /// Reads examples first .. first + count - 1 of both.
     void readPart(EditedModel& a, EditedModel& b, const DuelExamples::Slice& part,
-                  std::int64_t first, PairSums& sums, DuelAnswers* answers) {
+                  std::int64_t first, PairSums& sums, DuelAnswers* answers,
+                  ExampleScores* ofA = nullptr) {
         EditedModel* const models[] = {&a, &b};
         torch::Tensor scores[2], maps[2][2];
         for (std::size_t side = 0; side < 2; ++side) {
@@ -263,6 +265,7 @@ private:
         for (std::size_t kind = 0; kind < 2; ++kind)
             if (sums.moments[kind]) sums.moments[kind]->add(maps[0][kind], maps[1][kind], first);
         if (answers) answers->add(part, scores[0], scores[1]);
+        if (ofA) ofA->add(scores[0], part.batches[0], a.options().ignoredTarget());
     }
 
     // Some objects of each example, others in the next.
@@ -286,11 +289,11 @@ private:
     }
 
     void readAll(EditedModel& a, EditedModel& b, std::int64_t count, PairSums& sums,
-                 DuelAnswers* answers) {
+                 DuelAnswers* answers, ExampleScores* ofA = nullptr) {
         for (std::int64_t first = 0; first < count; first += m_examples.batchSize()) {
             const auto part =
                 m_examples.slice(first, std::min(m_examples.batchSize(), count - first));
-            readPart(a, b, part, first, sums, answers);
+            readPart(a, b, part, first, sums, answers, ofA);
             const auto done = first + std::ssize(part.indices);
             if (answers) {
                 m_duel.examples = done;
@@ -323,20 +326,33 @@ private:
         report();
     }
 
-    /// The score differences of the minimal pairs, by their number.
-    std::map<std::int64_t, std::pair<std::string, PairScore>> pairScoresOf(
-        AnalysisSubject subject) {
+    /// The scores of the minimal pairs by one of the two, by their number.
+    struct ScoredPairs {
+        struct Pair {
+            std::string phenomenon;
+            std::size_t words = 0;
+            PairScore score;
+        };
+        std::map<std::int64_t, Pair> pairs;
+        std::map<std::string, PairAccuracy> accuracies;  ///< beside untrained models; "all"
+    };
+    ScoredPairs pairScoresOf(AnalysisSubject subject) const {
         subject.data = m_subject.pairs;
         const SentenceBatches batches(subject, 0);
         const auto model = subject.model->edited(subject.interventions);
-        const auto scores =
-            pairScores(batches.tokens(), batches.scoreAll(*model, false, [this](double) {
-                if (m_watch.stop.stop_requested()) throw Cancelled();
-            }));
-        std::map<std::int64_t, std::pair<std::string, PairScore>> found;
+        const auto stop = [this](double) {
+            if (m_watch.stop.stop_requested()) throw Cancelled();
+        };
+        const auto each = batches.scoreAll(*model, false, stop);
+        const auto scores = pairScores(batches.tokens(), each);
+        ScoredPairs found;
         for (std::size_t k = 0; k < scores.size(); ++k)
-            found[batches.tokens().pairs[k].index] = {
-                batches.phenomena()[batches.phenomenonOf()[k]], scores[k]};
+            found.pairs[batches.tokens().pairs[k].index] = {
+                batches.phenomena()[batches.phenomenonOf()[k]], batches.wordsOf()[k], scores[k]};
+        auto accuracies = pairAccuracies(batches, each);
+        compareWithChance(accuracies, batches, m_options.untrained, false, stop);
+        found.accuracies["all"] = accuracies.first;
+        for (const auto& one : accuracies.second) found.accuracies.emplace(one.phenomenon, one);
         return found;
     }
 
@@ -344,33 +360,43 @@ private:
         const auto ours = pairScoresOf(m_subject), theirs = pairScoresOf(*m_subject.other);
         struct Values {
             std::array<std::vector<double>, 2> right = {}, difference = {};
+            std::vector<std::size_t> words = {};
         };
         std::vector<std::pair<std::string, Values>> all = {{"all", {}}};
-        for (const auto& [index, a] : ours) {
-            const auto b = theirs.find(index);
-            if (b == theirs.end()) continue;  // too long for B
+        for (const auto& [index, a] : ours.pairs) {
+            const auto b = theirs.pairs.find(index);
+            if (b == theirs.pairs.end()) continue;  // too long for B
             auto own = std::find_if(all.begin() + 1, all.end(),
-                                    [&](const auto& one) { return one.first == a.first; });
-            if (own == all.end()) own = all.insert(all.end(), {a.first, {}});
-            for (auto* values : {&all.front().second, &own->second})
+                                    [&](const auto& one) { return one.first == a.phenomenon; });
+            if (own == all.end()) own = all.insert(all.end(), {a.phenomenon, {}});
+            for (auto* values : {&all.front().second, &own->second}) {
                 for (const std::size_t side : {0U, 1U}) {
-                    const auto& score = side == 0 ? a.second : b->second.second;
+                    const auto& score = side == 0 ? a.score : b->second.score;
                     values->right[side].push_back(score.right() ? 1.0 : 0.0);
                     values->difference[side].push_back(score.difference());
                 }
+                values->words.push_back(a.words);
+            }
         }
         for (const auto& [name, values] : all) {
             const auto& [a, b] = values.right;
             if (a.empty()) continue;
             Duel::PairChange change;
             change.phenomenon = name, change.pairs = std::ssize(a);
-            const std::vector<double> one(a.size(), 1.0);
-            change.accuracy = pairedChange("pair_accuracy", a, b, one);
-            change.difference =
-                pairedChange("difference", values.difference[0], values.difference[1], one);
+            change.words = std::ssize(std::set(values.words.begin(), values.words.end()));
+            change.accuracy = changeByWords("pair_accuracy", a, b, values.words);
+            change.difference = changeByWords("difference", values.difference[0],
+                                              values.difference[1], values.words);
             for (std::size_t k = 0; k < a.size(); ++k)
                 change.onlyA += a[k] > b[k], change.onlyB += b[k] > a[k];
-            change.mcnemar = mcnemarExact(change.onlyA, change.onlyB);
+            const auto most = [](const PairAccuracy& one) {
+                return one.untrained.empty()
+                           ? std::numeric_limits<double>::quiet_NaN()
+                           : *std::max_element(one.untrained.begin(), one.untrained.end());
+            };
+            const auto &first = ours.accuracies.at(name), &second = theirs.accuracies.at(name);
+            change.untrainedA = most(first), change.untrainedB = most(second);
+            change.prefersA = prefersGood(first), change.prefersB = prefersGood(second);
             m_duel.pairs.push_back(std::move(change));
         }
     }
@@ -464,7 +490,13 @@ private:
             EditedModel ours(*first, a.options()), theirs(*second, m_other.options());
             PairSums sums(m_examples.shape(), m_plans[0], m_plans[1]);
             m_done = static_cast<double>(m_examples.size() + m_duel.untrained * untrainedCount());
-            readAll(ours, theirs, untrainedCount(), sums, nullptr);
+            ExampleScores scores;
+            readAll(ours, theirs, untrainedCount(), sums, nullptr, &scores);
+            double sum = 0.0, targets = 0.0;
+            for (std::size_t e = 0; e < scores.accuracy.size(); ++e)
+                if (scores.targets[e] > 0)
+                    sum += scores.accuracy[e] * scores.targets[e], targets += scores.targets[e];
+            m_duel.untrainedScores.push_back(sum / targets);
             const auto matches = matchesOf(sums, nullptr);
             for (std::size_t k = 0; k < std::min(matches.size(), m_duel.matches.size()); ++k) {
                 m_duel.matches[k].untrained.push_back(matches[k].matched);

@@ -67,9 +67,12 @@ struct Duel {
         double zero = 0.0, mean = 0.0, resampled = 0.0, untrained = 0.0;
         /// From the best of zero, mean and untrained (base) to the part of B (edited).
         PairedChange gain;
-        double p = 1.0;     ///< one-sided, that the part of B is no better than each of these; NaN
-        bool used = false;  ///< better than these, corrected over all grafts, and it keeps half of
-                            ///< what zero loses
+        double p = 1.0;  ///< one-sided, that the part of B is no better than each of these; NaN
+        /// Whether it was better than each of these, and kept half of what zero loses, on the other
+        /// half of the examples.
+        bool chosen = false;
+        /// The same on this half, after it was chosen; corrected over all grafts.
+        bool used = false;
     };
 
     /// Minimal pairs of one phenomenon, scored by both.
@@ -79,7 +82,9 @@ struct Duel {
         PairedChange accuracy;              ///< from A to B
         PairedChange difference;            ///< of score(good) - score(worst wrong one), nats
         std::int64_t onlyA = 0, onlyB = 0;  ///< right in one alone
-        double mcnemar = 1.0;               ///< p of the exact test
+        std::int64_t words = 0;             ///< sets of words that the pairs differ in
+        double untrainedA = 0.0, untrainedB = 0.0;  ///< the most of untrained models; NaN: none
+        bool prefersA = false, prefersB = false;    ///< prefersGood() (pair_accuracy.h)
     };
 
     Side a, b;
@@ -93,7 +98,9 @@ struct Duel {
     double meanDivergence = 0.0, largestDifference = 0.0;  ///< of scores; NaN: of other shapes
     std::vector<PairedChange> changes;                     ///< from A to B; loss, accuracy
     std::int64_t answers = 0, bothRight = 0, onlyA = 0, onlyB = 0, bothWrong = 0, different = 0;
-    double mcnemar = 1.0;           ///< p of the exact test; NaN where an example has many answers
+    /// p of McNemar's exact test, whose inversion is the interval of fewer than kFewChanged changed
+    /// answers; NaN for more, and where an example has many answers or stands there twice.
+    double mcnemar = 1.0;
     std::vector<PairChange> pairs;  ///< all of them first; empty: no minimal pairs
     /// A right and B wrong first, then the other way round, then the rest, by divergence.
     std::vector<Difference> differences;
@@ -108,9 +115,11 @@ struct Duel {
     std::vector<Partner> partners;
     std::int64_t untrained = 0;  ///< pairs of untrained models so far
 
-    std::string metric;  ///< of the grafts
-    double base = 0.0;   ///< of A
-    std::int64_t graftExamples = 0;
+    std::string metric;                   ///< of the grafts
+    double base = 0.0;                    ///< of A
+    std::int64_t graftExamples = 0;       ///< that grafts are measured on
+    std::int64_t graftChoosing = 0;       ///< others, on which they are chosen
+    std::vector<double> untrainedScores;  ///< that metric of models like A with fresh weights
     std::vector<Graft> grafts;
     bool text = false;                   ///< examples are windows of text
     std::vector<std::string> sentences;  ///< duelSentences()
@@ -127,7 +136,7 @@ struct DuelOptions {
     std::int64_t untrained = 6;
     std::int64_t show = 20;
     std::vector<std::string> graft = {"streams", "attention", "feed-forward"};
-    std::int64_t graft_examples = 200;
+    std::int64_t graft_examples = 400;
     bool across = false;
     std::string part;  ///< one graft by its name, in place of those; empty: those
     bool operator==(const DuelOptions&) const = default;
@@ -154,7 +163,8 @@ const AnalysisRunner& duelRunner();
 std::vector<std::string> duelSentences(const Duel& duel);
 /// "layer 2 attention", or "layer 1 streams in layer 2".
 std::string graftName(const Duel::Graft& graft);
-/// Fills Graft::used from what is measured of all grafts.
+/// Fills Graft::used from what is measured of all grafts. None is where A is not shown to answer
+/// better than four or more untrained models (answersBetter()).
 void claimGrafts(Duel& duel);
 /// What untrained pairs reach where such a match is the best of many: of each pair the largest over
 /// all pairs of layers; of a match of all layers its own.

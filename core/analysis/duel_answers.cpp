@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/duel_numbers.h"
@@ -47,6 +48,7 @@ void DuelAnswers::add(const DuelExamples::Slice& part, const torch::Tensor& a,
     const auto ours = a.detach().to(torch::kCPU).narrow(-1, 0, classes),
                theirs = b.detach().to(torch::kCPU).narrow(-1, 0, classes);
     m_a.add(ours, part.batches[0], m_ignore), m_b.add(theirs, part.batches[1], m_ignore);
+    m_a.addContent(part.batches[0]);
     m_numbers ? addNumbers(part, ours, theirs) : addTargets(part, ours, theirs);
 }
 
@@ -174,8 +176,11 @@ void DuelAnswers::fill(Duel& duel) const {
         kinds[target.rightA == target.rightB ? 2 : target.rightA ? 0 : 1].push_back(&target);
     }
     duel.meanDivergence = sum / static_cast<double>(m_targets.size());
-    // Answers of one example are not independent.
-    duel.mcnemar = duel.answers == static_cast<std::int64_t>(m_a.loss.size())
+    // Answers of one example are not independent, nor are copies of one.
+    const auto answers = m_a.loss.size();
+    const bool apart = m_targets.size() == answers &&
+                       std::unordered_set(m_a.content.begin(), m_a.content.end()).size() == answers;
+    duel.mcnemar = apart && duel.onlyA + duel.onlyB < static_cast<std::int64_t>(kFewChanged)
                        ? mcnemarExact(duel.onlyA, duel.onlyB)
                        : std::numeric_limits<double>::quiet_NaN();
     duel.differences.clear();

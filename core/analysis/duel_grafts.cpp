@@ -7,10 +7,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "analysis/claims.h"
-#include "analysis/edit_effect.h"
+#include "evaluate/example_scores.h"
 #include "types/error.h"
 #include "types/metric.h"
 #include "types/text_piece.h"
@@ -62,6 +64,7 @@ public:
             scores.add(m_a.answers(m_parts[k].batches[0], m_examples.data(), m_parts[k].indices,
                                    values.empty() ? nullptr : &editor),
                        m_parts[k].batches[0], m_a.options().ignoredTarget());
+            if (values.empty()) scores.addContent(m_parts[k].batches[0]);
         }
         return scores;
     }
@@ -95,6 +98,37 @@ private:
     const DuelExamples& m_examples;
     std::vector<DuelExamples::Slice> m_parts;
     bool m_numbers = false;
+};
+
+/// Of examples first .. last - 1 the change from some scores to others.
+struct HalfOfExamples {
+    std::size_t first = 0, last = 0;
+    std::string metric;
+    std::span<const std::uint64_t> content;  ///< of all examples
+
+    PairedChange change(const ExampleScores& before, const ExampleScores& after) const {
+        const auto of = [this](const auto& values) {
+            return std::span(values).subspan(first, last - first);
+        };
+        return pairedChange(metric, of(before.accuracy), of(after.accuracy), of(before.targets),
+                            of(content));
+    }
+    /// Answers that turned from right to wrong, and back.
+    std::pair<std::int64_t, std::int64_t> turned(const ExampleScores& before,
+                                                 const ExampleScores& after) const {
+        const auto answers = [&](std::size_t end) {
+            double sum = 0.0;
+            for (std::size_t e = 0; e < end; ++e) sum += before.targets[e];
+            return static_cast<std::size_t>(sum);
+        };
+        std::pair<std::int64_t, std::int64_t> turned{0, 0};
+        if (before.right.empty()) return turned;
+        for (auto k = answers(first); k < answers(last); ++k) {
+            turned.first += before.right[k] && !after.right[k];
+            turned.second += !before.right[k] && after.right[k];
+        }
+        return turned;
+    }
 };
 
 bool fits(const PointInfo& a, const PointInfo& b) {
@@ -166,12 +200,13 @@ void measureGrafts(Duel& duel, std::size_t done, EditedModel& a, EditedModel& b,
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     GraftBench bench(a, b, untrained, examples, count);
     duel.metric = bench.numbers() ? "mean_error" : "accuracy";
-    duel.graftExamples = count;
+    const auto all = static_cast<std::size_t>(count), middle = all / 2;
+    duel.graftChoosing = static_cast<std::int64_t>(middle);
+    duel.graftExamples = count - duel.graftChoosing;
     const MetricWords words(duel.metric);
     const auto base = bench.with("", {});
-    const auto changeFrom = [&](const ExampleScores& before, const ExampleScores& after) {
-        return pairedChange(duel.metric, before.accuracy, after.accuracy, before.targets);
-    };
+    const HalfOfExamples choosing{0, middle, duel.metric, base.content},
+        measuring{middle, all, duel.metric, base.content};
     struct Without {
         ExampleScores zero, mean, other;
     };
@@ -186,9 +221,8 @@ void measureGrafts(Duel& duel, std::size_t done, EditedModel& a, EditedModel& b,
                               : std::vector<torch::Tensor>();
         }
         const auto grafted = bench.with(graft.at, values);
-        const auto effect = effectOf(base, grafted, bench.numbers());
-        graft.change = effect.changes.at(1);
-        graft.rightToWrong = effect.rightToWrong, graft.wrongToRight = effect.wrongToRight;
+        graft.change = measuring.change(base, grafted);
+        std::tie(graft.rightToWrong, graft.wrongToRight) = measuring.turned(base, grafted);
         duel.base = graft.change.base;
         if (!without.contains(graft.at)) {
             const auto own = bench.read(GraftBench::Of::A, graft.at);
@@ -197,17 +231,23 @@ void measureGrafts(Duel& duel, std::size_t done, EditedModel& a, EditedModel& b,
                                  bench.with(graft.at, bench.exchanged(own))};
         }
         const auto& none = without.at(graft.at);
-        graft.zero = changeFrom(base, none.zero).change;
-        graft.mean = changeFrom(base, none.mean).change;
-        graft.resampled = changeFrom(base, none.other).change;
+        graft.zero = measuring.change(base, none.zero).change;
+        graft.mean = measuring.change(base, none.mean).change;
+        graft.resampled = measuring.change(base, none.other).change;
         graft.untrained = graft.p = unknown;
         graft.gain = {};
+        graft.chosen = false;
         if (untrained) {
             const auto freshly = bench.with(graft.at, fresh);
-            graft.untrained = changeFrom(base, freshly).change;
+            graft.untrained = measuring.change(base, freshly).change;
             graft.p = 0.0;
+            const double lost = words.cost(choosing.change(base, none.zero).change),
+                         still = words.cost(choosing.change(base, grafted).change);
+            graft.chosen = lost > 0.0 && still <= 0.5 * lost;
             for (const auto* other : {&none.zero, &none.mean, &freshly}) {
-                const auto gain = changeFrom(*other, grafted);
+                graft.chosen =
+                    graft.chosen && words.gained(choosing.change(*other, grafted)).change > 0.0;
+                const auto gain = measuring.change(*other, grafted);
                 const auto better = words.gained(gain);
                 const double p = pAbove(better, 0.0);
                 graft.p = std::isnan(p) ? unknown : std::max(graft.p, p);

@@ -28,7 +28,8 @@ Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointI
                        const std::string& name);
 
 /// Measures `duel.grafts` from number `done` on, over the first `count` examples, and the same
-/// parts of `untrained`, a model like B (null: none, and nothing is claimed). After each graft
+/// parts of `untrained`, a model like B (null: none, and nothing is claimed): chosen on the first
+/// half of them, and measured on the second. After each graft
 /// `progress` gets how many are done; it returns false to cancel.
 void measureGrafts(Duel& duel, std::size_t done, EditedModel& a, EditedModel& b,
                    EditedModel* untrained, const DuelExamples& examples, std::int64_t count,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include "analysis/claims.h"
 #include "analysis/duel.h"
@@ -33,7 +34,7 @@ const FieldTable<DuelOptions>& duelFields() {
                           {"streams", "attention", "feed-forward", "relations"}),
             fields::integer(&O::graft_examples, "graft_examples", "Examples for parts",
                             "number of examples that A answers with each part, of text a tenth as "
-                            "many windows",
+                            "many windows; parts are chosen on one half and measured on the other",
                             2, 1000000),
             fields::boolean(&O::across, "across", "Across layers",
                             "a part of each layer of B is put into every layer of A, not only "
@@ -137,9 +138,9 @@ std::string answersSentence(const Duel& duel) {
     const auto gain = words.gained(*change);
     text += "; " + words.name() + " of B minus A is " + words.number(change->change) +
             words.points() + " " + words.interval(change->low, change->high);
-    const bool one = std::isfinite(duel.mcnemar);  // an answer an example
-    if (one) text += ", McNemar's exact p is " + pText(duel.mcnemar);
-    const bool apart = (gain.low > 0.0 || gain.high < 0.0) && (!one || duel.mcnemar < 0.05);
+    // Where there is a p, the interval is the inversion of its test: they never disagree.
+    if (std::isfinite(duel.mcnemar)) text += ", McNemar's exact p is " + pText(duel.mcnemar);
+    const bool apart = gain.low > 0.0 || gain.high < 0.0;
     return text + (!apart           ? ": the difference may be chance."
                    : gain.low > 0.0 ? ": B is better."
                                     : ": A is better.");
@@ -236,6 +237,20 @@ std::string pointsText(const Duel& duel, double change) {
                                                 : numberText("%+.3g", change);
 }
 
+/// The metric of A on all examples.
+double baseOfA(const Duel& duel) {
+    for (const auto& change : duel.changes)
+        if (change.metric == duel.metric) return change.base;
+    return duel.base;
+}
+
+/// Whether A answers better than models like it with fresh weights.
+bool answersOfABetter(const Duel& duel) {
+    return duel.untrainedScores.size() >= kFewestUntrained &&
+           answersBetter(duel.metric, baseOfA(duel), duel.untrainedScores,
+                         duel.answers == duel.examples ? duel.answers : 0);
+}
+
 void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
     std::vector<const Duel::Graft*> used;
     std::size_t measured = 0;
@@ -247,10 +262,23 @@ void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
     }
     if (measured == 0 || !compared) return;
     if (!enoughToSay(duel.graftExamples, duel.text)) return;
+    if (duel.untrainedScores.size() < kFewestUntrained) {
+        sentences.push_back("Whether A can use parts of B is not said: that takes " +
+                            std::to_string(kFewestUntrained) + " untrained models or more.");
+        return;
+    }
+    if (!answersOfABetter(duel)) {
+        auto text = noBetterText(duel.metric, baseOfA(duel), duel.untrainedScores);
+        sentences.push_back("A: " + text);
+        return;
+    }
     const MetricWords words(duel.metric);
+    const auto halves = " (chosen on " + groupedNumber(duel.graftChoosing) + " " + duel.noun +
+                        ", measured on " + groupedNumber(duel.graftExamples) + " others)";
     if (used.empty()) {
         sentences.push_back(
-            "A can use no part of B: none of " + std::to_string(measured) +
+            "A is not shown to use any part of B: none of " + std::to_string(measured) +
+            " that were tried" + halves +
             " is better than A's own part at zero, at its mean, and an untrained model's part, and "
             "keeps half of what zero loses.");
         return;
@@ -268,7 +296,7 @@ void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
                             words.number(gain.change) + words.points() + " " +
                             words.interval(gain.low, gain.high) + ".");
     }
-    auto rest = std::to_string(measured) + " parts were tried";
+    auto rest = std::to_string(measured) + " parts were tried" + halves;
     if (used.size() > 3) rest += "; A can use " + std::to_string(used.size() - 3) + " more of them";
     sentences.push_back(rest + ".");
 }
@@ -279,7 +307,7 @@ void claimGrafts(Duel& duel) {
     constexpr double level = 0.025;
     const MetricWords words(duel.metric);
     std::vector<double> p;
-    const bool enough = enoughToSay(duel.graftExamples, duel.text);
+    const bool enough = enoughToSay(duel.graftExamples, duel.text) && answersOfABetter(duel);
     for (const auto& graft : duel.grafts)
         p.push_back(enough && !graft.change.metric.empty()
                         ? graft.p
@@ -288,36 +316,48 @@ void claimGrafts(Duel& duel) {
     for (std::size_t k = 0; k < duel.grafts.size(); ++k) {
         auto& graft = duel.grafts[k];
         const double zero = words.cost(graft.zero);
-        graft.used = better[k] && words.gained(graft.gain).low > 0.0 && zero > 0.0 &&
-                     words.cost(graft.change.change) <= 0.5 * zero;
+        graft.used = better[k] && graft.chosen && words.gained(graft.gain).low > 0.0 &&
+                     zero > 0.0 && words.cost(graft.change.change) <= 0.5 * zero;
     }
 }
 
 namespace {
 
-/// Fewer pairs of a phenomenon say nothing (claims: at least 50).
-constexpr std::int64_t kFewestPairs = 50;
-
 /// Which of the two prefers the good sentences, and in which phenomena, corrected over all of them.
+/// A phenomenon counts if at least one of the two prefers its good sentences beyond chance.
 void addPairs(const Duel& duel, std::vector<std::string>& sentences) {
-    if (duel.pairs.empty() || duel.pairs.front().pairs < kFewestPairs) return;
-    const auto percent = [](double value) { return numberText("%.1f", 100.0 * value); };
+    if (duel.pairs.empty() || !enoughToSay(duel.pairs.front().pairs, false)) return;
+    const MetricWords words("pair_accuracy");
     const auto points = [&](const PairedChange& change) {
-        return numberText("%+.1f", 100.0 * change.change) + " points [" + percent(change.low) +
-               ", " + percent(change.high) + "]";
+        return numberText("%+.1f", 100.0 * change.change) + " points " +
+               words.interval(change.low, change.high);
+    };
+    const auto side = [&](double accuracy, double untrained, bool prefers) {
+        return words.number(accuracy) + " %" +
+               (std::isfinite(untrained) ? " (untrained at most " + words.number(untrained) + " %)"
+                                         : std::string()) +
+               (prefers ? "" : ", which is not shown to be more than chance,");
     };
     const auto& all = duel.pairs.front();
-    auto text = "Of " + groupedNumber(all.pairs) + " minimal pairs A finds " +
-                percent(all.accuracy.base) + " % right and B " + percent(all.accuracy.edited) +
-                " %: " + points(all.accuracy) + ", McNemar's exact p is " + pText(all.mcnemar);
+    auto text = "Of " + groupedNumber(all.pairs) + " minimal pairs, which differ in " +
+                groupedNumber(all.words) + " sets of words, A finds " +
+                side(all.accuracy.base, all.untrainedA, all.prefersA) + " right and B " +
+                side(all.accuracy.edited, all.untrainedB, all.prefersB) + ": " +
+                points(all.accuracy);
     const auto differs = [](const Duel::PairChange& one) {
         return one.accuracy.low > 0.0 || one.accuracy.high < 0.0;
     };
-    if (!differs(all) || all.mcnemar >= 0.05) text += "; these pairs do not tell them apart";
+    if (!differs(all)) text += "; these pairs do not tell them apart";
     std::vector<double> p;
-    for (std::size_t k = 1; k < duel.pairs.size(); ++k)
-        p.push_back(duel.pairs[k].pairs < kFewestPairs ? std::numeric_limits<double>::quiet_NaN()
-                                                       : duel.pairs[k].mcnemar);
+    for (std::size_t k = 1; k < duel.pairs.size(); ++k) {
+        const auto& one = duel.pairs[k];
+        auto turned = one.accuracy;
+        turned.change = -turned.change;
+        std::tie(turned.low, turned.high) = std::pair(-turned.high, -turned.low);
+        const bool asked = enoughToSay(one.pairs, false) && (one.prefersA || one.prefersB);
+        p.push_back(asked ? 2.0 * std::min(pAbove(one.accuracy, 0.0), pAbove(turned, 0.0))
+                          : std::numeric_limits<double>::quiet_NaN());
+    }
     const auto apart = holm(p, 0.05);
     std::string named;
     for (std::size_t k = 0; k < apart.size(); ++k)

@@ -176,7 +176,8 @@ ColumnTable<Duel::Graft> graftColumns(const std::string& metric) {
                       {"Used",
                        {},
                        "Better than zero, mean and untrained, corrected over all parts, and keeps "
-                       "half of what zero loses"}),
+                       "half of what zero loses; chosen so on other examples"}),
+        columns::flag(&R::chosen, "chosen"),
         columns::text(&R::at, "at"),
         columns::text(&R::from, "from"),
         found<R>(ColumnKind::Text, "metric", [](R& r) -> std::string& { return r.change.metric; }),
@@ -223,7 +224,16 @@ const ColumnTable<Duel::PairChange>& pairColumns() {
         number("high", {{}, points}, [](R& r) -> double& { return r.accuracy.high; }),
         columns::integer(&R::onlyA, "a_alone", {"A alone", {}, "Pairs that only A finds right"}),
         columns::integer(&R::onlyB, "b_alone", {"B alone", {}, "Pairs that only B finds right"}),
-        columns::number(&R::mcnemar, "mcnemar_p", {"p", {3}, "McNemar's exact test"}),
+        columns::integer(&R::words, "words",
+                         {"Words", {}, "How many sets of words the pairs differ in"}),
+        columns::number(&R::untrainedA, "untrained_a",
+                        {"Untrained A", percent, "The most of models like A with fresh weights"}),
+        columns::number(&R::untrainedB, "untrained_b",
+                        {"Untrained B", percent, "The most of models like B with fresh weights"}),
+        columns::flag(&R::prefersA, "preferred_a",
+                      {"A prefers", {}, "Above 50 %, above untrained models and frequencies"}),
+        columns::flag(&R::prefersB, "preferred_b",
+                      {"B prefers", {}, "Above 50 %, above untrained models and frequencies"}),
         number("difference_a", {{}, nats}, [](R& r) -> double& { return r.difference.base; }),
         number("difference_b", {{}, nats}, [](R& r) -> double& { return r.difference.edited; }),
         number("difference_change", {{}, nats},
@@ -266,6 +276,7 @@ const ColumnTable<Duel>& duelFacts() {
         columns::text(&R::metric, "metric"),
         columns::number(&R::base, "base"),
         columns::integer(&R::graftExamples, "graft_examples"),
+        columns::integer(&R::graftChoosing, "graft_choosing"),
         columns::flag(&R::text, "text"),
         columns::flag(&R::complete, "complete"),
         columns::text(&R::remark, "remark"),
@@ -328,6 +339,7 @@ Answer answerOf(const Duel& duel) {
     answer.tables.push_back(numbersTable("untrained_streams", duel.untrainedCkas));
     answer.tables.push_back(textsTable("streams_of_a", "name", duel.a.streams));
     answer.tables.push_back(textsTable("streams_of_b", "name", duel.b.streams));
+    answer.tables.push_back(numbersTable("untrained_scores", duel.untrainedScores));
     if (!duel.pairs.empty())
         answer.tables.push_back(
             tableOf("pairs", "Minimal pairs, from A to B", pairColumns(), duel.pairs));
@@ -364,6 +376,7 @@ Duel duelOf(const Answer& answer) {
     duel.untrainedCkas = answer.table("untrained_streams").numbers("value");
     if (duel.untrainedCkas.size() % std::max<std::size_t>(1, duel.cka.size()) != 0)
         throw Error("the untrained streams of a duel do not have its layers");
+    duel.untrainedScores = answer.table("untrained_scores").numbers("value");
     duel.sentences = answer.table("says").texts("text");
     if (const auto* pairs = answer.find("pairs")) duel.pairs = rowsOf(pairColumns(), *pairs);
     return duel;

@@ -3,16 +3,21 @@
 """How often the program's 95 % intervals cover: of many sets of other images, the share whose interval holds the number of one large set.
 
 usage: coverage.py BIN RUN [--sets 64] [--images 250] [--truth 6000] [--tables contrast,atlas,...] [--each]
+       coverage.py BIN MODEL --tables pairs [--sets 64]
 
 BIN is relascope-cli, RUN the folder of a run of Relational Games; where there is none, the quick preset is trained there (seed 7).
 Each set is drawn by a data seed of its own. `--each` prints every number, not only the lines of the tables. Numbers that are
 measured with the truth of a sample, as the largest of several, have no place here: each is one that was asked for by name.
+
+With `--tables pairs` MODEL is a run or checkpoint of a language model: sets of 60 minimal pairs, each with the same few words that
+decide, beside its accuracy on all words.
 """
 import argparse
 import concurrent.futures
 import json
 import math
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -143,6 +148,41 @@ def report(truth, sets, each):
     return lines
 
 
+PAIRS, PAIRS_OF_TRUTH = 60, 6000
+NOUNS = ("hacker user programmer writer author reader manager student player wizard expert customer program file message command book word "
+         "line language system computer machine network terminal man boy king father woman girl queen mother teacher doctor driver farmer "
+         "singer painter builder baker dealer hunter keeper leader lender").split()
+VERBS = "knows likes helps sees needs finds reads uses fixes makes changes opens".split()
+PLACES = "near behind with beside before after".split()
+
+
+def pair(draws, words, phenomenon):
+    """A sentence in which one of two nouns is called right: only the model's preferences decide."""
+    good, bad = draws.choice(words)
+    start = f"The {draws.choice(NOUNS)} {draws.choice(VERBS)} the {draws.choice(NOUNS)} {draws.choice(PLACES)} the "
+    return {"sentence_good": f"{start}{good}.", "sentence_bad": f"{start}{bad}.", "UID": phenomenon}
+
+
+def pair_accuracy(binary, model, sets):
+    """Of each number of sets of words how many intervals hold the accuracy on all words, and how many of independent pairs would."""
+    draws = random.Random(1)
+    words = [tuple(draws.sample(NOUNS, 2)) for _ in range(400)]
+    print("| Sets of words | Accuracy on all words | Covers | Of independent pairs |\n|---|---|---|---|")
+    for few in (3, 6, 8, 16, 60):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            lines = [pair(draws, words, "truth") for _ in range(PAIRS_OF_TRUTH)]
+            for k in range(sets):
+                chosen = draws.sample(words, few)
+                lines += [pair(draws, chosen, f"set {k}") for _ in range(PAIRS)]
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+            file.flush()
+            rows = {row["phenomenon"]: row for row in answer(binary, "eval", model, "--pairs", file.name, "--untrained", "0")["phenomena"]}
+        truth = rows.pop("truth")["pair_accuracy"]
+        held = sum(row["low"] <= truth <= row["high"] for row in rows.values())
+        ends = [exact(int(row["right"]), int(row["pairs"])) for row in rows.values()]
+        print(f"| {few} | {truth:.3f} | {100 * held / sets:.0f} % | {100 * sum(low <= truth <= high for low, high in ends) / sets:.0f} % |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary")
@@ -154,6 +194,9 @@ def main():
     parser.add_argument("--each", action="store_true")
     options = parser.parse_args()
     binary, run = os.path.abspath(options.binary), os.path.abspath(options.run)
+    if options.tables == "pairs":
+        pair_accuracy(binary, run, options.sets)
+        return 0
     chosen = [TABLES[name] for name in options.tables.split(",")]
     if not os.path.exists(f"{run}/run.json"):
         subprocess.run([binary, "train", "quick", "--seed", "7", "--out", run], check=True, stdout=subprocess.DEVNULL)

@@ -10,13 +10,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "analysis/duel_numbers.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "data/text.h"
+#include "evaluate/paired_change.h"
 #include "files/atomic_file.h"
+#include "interventions/active_edits.h"
 #include "interventions/named_edits.h"
 #include "options/presets.h"
 #include "support/temporary_folder.h"
@@ -266,17 +270,97 @@ TEST(DuelAnalysis, AnUntrainedModelHasNothingToUse) {
         EXPECT_TRUE(std::isfinite(graft.p)) << graft.at;
         EXPECT_TRUE(std::isfinite(graft.untrained));
     }
-    const auto says = allSentences(duel);
-    EXPECT_NE(says.find("A can use no part of B: none of 6 is better than A's own part at zero"),
+    EXPECT_EQ(duel.graftChoosing, 60);
+    EXPECT_EQ(duel.graftExamples, 60);
+    // Of a model that has hardly begun nothing is said; of one that answers, that it uses none.
+    EXPECT_NE(allSentences(duel).find("A: The model answers no better than untrained ones"),
               std::string::npos)
-        << says;
+        << allSentences(duel);
+    auto able = duel;
+    for (auto& change : able.changes)
+        if (change.metric == "accuracy") change.base = 0.95;
+    core::claimGrafts(able);
+    EXPECT_NE(allSentences(able).find("A is not shown to use any part of B: none of 6 that were "
+                                      "tried (chosen on 60 images, measured on 60 others) is "
+                                      "better than A's own part at zero"),
+              std::string::npos)
+        << allSentences(able);
+}
+
+// Two models that answer by chance, one of which is a little worse without its own part: the change
+// is real on these examples, and says nothing (review of claims, N3).
+TEST(DuelSentences, NothingIsUsedByAModelThatAnswersByChance) {
+    Duel duel;
+    duel.metric = "accuracy", duel.noun = "images";
+    duel.examples = duel.answers = 500, duel.graftExamples = duel.graftChoosing = 200;
+    duel.divergence = "KL(A || B), nats";
+    duel.changes = {{"loss", 0.7, 0.7, 0.0, -0.01, 0.01},
+                    {"accuracy", 0.507, 0.49, -0.017, -0.07, 0.03}};
+    duel.bothRight = 200, duel.onlyA = 53, duel.onlyB = 45, duel.bothWrong = 202;
+    duel.mcnemar = NAN;
+    duel.untrainedScores = {0.48, 0.5, 0.52, 0.49};
+    Duel::Graft graft;
+    graft.part = "streams", graft.a = graft.b = "layer 2";
+    graft.change = {"accuracy", 0.507, 0.524, 0.017, -0.01, 0.05};
+    graft.zero = -0.033, graft.mean = -0.03, graft.untrained = -0.04;
+    graft.gain = {"accuracy", 0.474, 0.524, 0.05, 0.017, 0.083};
+    graft.p = 1e-6, graft.chosen = true;
+    duel.grafts = {graft};
+    core::claimGrafts(duel);
+    EXPECT_FALSE(duel.grafts[0].used);
+    EXPECT_NE(
+        allSentences(duel).find("A: The model answers no better than untrained ones: accuracy "
+                                "50.7 %, and 4 models with fresh weights reach 48.0 to 52.0 %"),
+        std::string::npos)
+        << allSentences(duel);
+    EXPECT_EQ(allSentences(duel).find("A can use"), std::string::npos);
+    duel.changes[1].base = 0.93;
+    core::claimGrafts(duel);
+    EXPECT_TRUE(duel.grafts[0].used);
+    EXPECT_NE(allSentences(duel).find("A can use the streams of B's layer 2"), std::string::npos);
+    duel.untrainedScores.pop_back();
+    core::claimGrafts(duel);
+    EXPECT_FALSE(duel.grafts[0].used);
+    EXPECT_NE(allSentences(duel).find("Whether A can use parts of B is not said: that takes 4 "
+                                      "untrained models or more."),
+              std::string::npos)
+        << allSentences(duel);
+}
+
+// A part that is the best on the half where parts are chosen, and one that is not.
+TEST(DuelAnalysis, PartsAreMeasuredWhereTheyWereNotChosen) {
+    DuelOf one(seedRun(1));
+    const OptionValues values = {{"other", seedRun(2).path()},
+                                 {"untrained", std::int64_t{1}},
+                                 {"graft", std::vector<std::string>{"streams"}},
+                                 {"graft_examples", std::int64_t{120}}};
+    const auto duel = one.duel(values);
+    ASSERT_EQ(duel.grafts.size(), 2u);
+    EXPECT_EQ(duel.graftChoosing + duel.graftExamples, 120);
+    // The base of A on the second half alone, counted by hand.
+    double right = 0.0;
+    const auto whole = one.duel({{"other", seedRun(2).path()},
+                                 {"untrained", std::int64_t{0}},
+                                 {"graft", std::vector<std::string>{}},
+                                 {"show", std::int64_t{200}}});
+    std::map<std::int64_t, bool> ofExample;
+    for (const auto& d : whole.differences) ofExample[d.example] = d.rightA;
+    ASSERT_EQ(ofExample.size(), 120u);
+    const auto order = drawnExamples(one.subject.data->size(), 120, 0);
+    for (std::size_t k = 60; k < 120; ++k) right += ofExample.at(order[k]);
+    EXPECT_NEAR(duel.grafts[0].change.base, right / 60.0, 1e-12);
+    EXPECT_NEAR(duel.base, right / 60.0, 1e-12);
+    EXPECT_EQ(duel.untrainedScores.size(), 1u);
 }
 
 // The rule, just inside and just outside.
 TEST(DuelSentences, AGraftIsUsedWhereItBeatsNothing) {
     Duel duel;
     duel.metric = "accuracy", duel.graftExamples = 200;
+    duel.changes = {{"accuracy", 0.93, 0.9, -0.03, -0.05, -0.01}};
+    duel.untrainedScores = {0.48, 0.5, 0.52, 0.49};
     Duel::Graft graft;
+    graft.chosen = true;
     graft.part = "attention", graft.a = graft.b = "layer 1";
     graft.change = {"accuracy", 0.93, 0.90, -0.03, -0.05, -0.01};
     graft.zero = -0.4, graft.mean = -0.35, graft.untrained = -0.42;
@@ -295,6 +379,7 @@ TEST(DuelSentences, AGraftIsUsedWhereItBeatsNothing) {
     EXPECT_TRUE(used([](D, G g) { g.change.change = -0.19; }));
     EXPECT_FALSE(used([](D, G g) { g.gain.low = -0.001; })) << "its interval has 0 in it";
     EXPECT_FALSE(used([](D, G g) { g.p = 0.03; }));
+    EXPECT_FALSE(used([](D, G g) { g.chosen = false; })) << "not on the other half";
     EXPECT_FALSE(used([](D, G g) { g.p = NAN; })) << "no untrained model";
     EXPECT_FALSE(used([](D, G g) { g.zero = 0.01; })) << "zero loses nothing";
     EXPECT_FALSE(used([](D d, G) { d.graftExamples = 49; }));
@@ -320,11 +405,19 @@ TEST(DuelSentences, ATestAndItsIntervalAgree) {
         << allSentences(duel);
     duel.changes[1].high = 0.01;
     EXPECT_NE(allSentences(duel).find("the difference may be chance"), std::string::npos);
-    duel.changes[1].high = -0.03, duel.mcnemar = 0.06;
-    EXPECT_NE(allSentences(duel).find("the difference may be chance"), std::string::npos);
-    duel.mcnemar = NAN;
+    duel.changes[1].high = -0.03, duel.mcnemar = NAN;
     EXPECT_EQ(allSentences(duel).find("McNemar"), std::string::npos) << "many answers an example";
     EXPECT_NE(allSentences(duel).find("A is better"), std::string::npos);
+}
+
+TEST(DuelSentences, AnyCountOfFewAnswersHasATestAndAnIntervalThatAgree) {
+    for (std::int64_t changed = 1; changed < static_cast<std::int64_t>(kFewChanged); ++changed)
+        for (std::int64_t gained = 0; gained <= changed; ++gained)
+            for (const std::int64_t n : {60, 500, 5000}) {
+                const auto [low, high] = changeOfFew(gained, changed - gained, n);
+                EXPECT_EQ(low > 0.0 || high < 0.0, mcnemarExact(gained, changed - gained) < 0.05)
+                    << gained << " of " << changed << " in " << n;
+            }
 }
 
 TEST(DuelAnalysis, AnotherArchitectureHasAttentionAndStreamsInCommon) {

@@ -368,7 +368,8 @@ TEST(Answers, ADuelComesBack) {
     duel.partners = {{"layer 1 head 1", "layer 2 head 2", true, -0.5, 0, 0, 1, 1}};
     duel.differences = {{7, 3, 0.5, true, false, "w", "a", "b", 0.5, 0.25}};
     duel.grafts = {{"attention", "layer 1", "layer 2", "p", "q", duel.changes[0], 1, 2, -0.4, -0.3,
-                    -0.5, -0.2, duel.changes[0], 0.01, true}};
+                    -0.5, -0.2, duel.changes[0], 0.01, true, true}};
+    duel.untrainedScores = {0.5, 0.25};
     duel.untrained = 1, duel.untrainedCkas = {0.25};
     const auto sent = sentAnswer(core::answerOf(duel));
     const auto compared = core::duelOf(sent);
@@ -381,6 +382,8 @@ TEST(Answers, ADuelComesBack) {
     EXPECT_EQ(compared.grafts.at(0).gain, duel.changes[0]);
     EXPECT_EQ(compared.grafts.at(0).untrained, -0.2);
     EXPECT_TRUE(compared.grafts.at(0).used);
+    EXPECT_TRUE(compared.grafts.at(0).chosen);
+    EXPECT_EQ(compared.untrainedScores, duel.untrainedScores);
     EXPECT_EQ(compared.b.streams, duel.b.streams);
     EXPECT_TRUE(std::isnan(compared.largestDifference));
     auto damaged = sent;
