@@ -34,11 +34,12 @@ bool isExplained(const ModelScan& scan, const std::string& map) {
 /// The options of a contrast as a command has them.
 std::string commandText(const ContrastOptions& o) {
     std::string text = "--layer " + std::to_string(o.layer) + " --kind " + o.kind + " --index " +
-                       std::to_string(o.index) + " --attribute '" + o.attribute + "' --examples " +
-                       std::to_string(o.examples) + " --untrained " + std::to_string(o.untrained);
-    if (!o.through.empty()) text += " --through '" + o.through + "'";
+                       std::to_string(o.index) + " --attribute " + shellWord(o.attribute) +
+                       " --examples " + std::to_string(o.examples) + " --untrained " +
+                       std::to_string(o.untrained);
+    if (!o.through.empty()) text += " --through " + shellWord(o.through);
     if (o.use) text += " --use";
-    if (!o.attributes.empty()) text += " --attributes '" + o.attributes + "'";
+    if (!o.attributes.empty()) text += " --attributes " + shellWord(o.attributes);
     return text;
 }
 
