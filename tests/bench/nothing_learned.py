@@ -4,9 +4,10 @@
 
 usage: nothing_learned.py BIN FOLDER [--fresh 40] [--trained 8]
 
-BIN is relascope-cli; the runs are made in FOLDER, where they are not there yet. Models with fresh weights are runs of a step with a
-learning rate of almost 0 that keep no step 0, so that nothing tells the program that they are fresh: half are dual attention of Relational Games, half
-Abstractors of 8 heads on sets. The others are trained on permuted labels, and on images of noise. Needs NumPy.
+BIN is relascope-cli; the runs are made in FOLDER, where they are not there yet. The uses of parts are measured of the first TRAINED of each
+kind. Models with fresh weights are runs of a step with a learning rate of almost 0 that keep no step 0, so that nothing tells the program
+that they are fresh: half are dual attention of Relational Games, half its Abstractors, of eight heads. The others are trained on permuted labels, and on
+images of noise. Needs NumPy.
 """
 import argparse
 import collections
@@ -64,10 +65,13 @@ def trained(binary, folder, kind, count):
         yield train(binary, f"{folder}/{kind}-{k}", 700 + k, ["quick"], [*SIZES, f"data.path={data}", "train.epochs=25"])
 
 
-def count(binary, run, counted):
+def count(binary, run, counted, uses):
     counted["models"] += 1
-    atlas = json.loads(call(binary, "atlas", run, "--json"))
+    atlas = json.loads(call(binary, "atlas", run, "--json", *([] if uses else ["--use-examples", "0"])))
     counted["learned"] += any(one["origin"] == "learned" for one in atlas["relations"])
+    if not uses:
+        return
+    counted["models with uses"] += 1
     for word in WORDS:
         counted["atlas: " + word] += any(one["use"].startswith(word) for one in atlas["relations"])
     scan = json.loads(call(binary, "scan", run, "--seconds", "20", "--json"))
@@ -91,15 +95,16 @@ def main():
                        ("permuted labels", trained(o.binary, o.folder, "permuted", o.trained)),
                        ("noise", trained(o.binary, o.folder, "noise", o.trained))):
         tables[name] = collections.Counter()
-        for run in runs:
-            count(o.binary, run, tables[name])
-    lines = ["models", "guard", "learned", "scan: findings"] + [f"{of}: {word}" for of in ("scan", "atlas", "ablate") for word in WORDS]
+        for number, run in enumerate(runs):
+            count(o.binary, run, tables[name], number < o.trained)
+    lines = ["models", "learned", "models with uses", "guard", "scan: findings"] + [f"{of}: {word}" for of in ("scan", "atlas", "ablate") for word in WORDS]
     print("| | " + " | ".join(tables) + " |\n|---|" + "---|" * len(tables))
     for line in lines:
         cells = []
         for table in tables.values():
-            low, high = exact(table[line], table["models"])
-            cells.append(str(table[line]) if line == "models" else f"{table[line]} [{100 * low:.0f}, {100 * high:.0f} %]")
+            of = table["models" if line == "learned" else "models with uses"]
+            low, high = exact(table[line], of)
+            cells.append(str(table[line]) if line.startswith("models") else f"{table[line]} [{100 * low:.0f}, {100 * high:.0f} %]")
         print(f"| {line} | " + " | ".join(cells) + " |")
 
 
