@@ -42,7 +42,7 @@ def fresh(binary, folder, count):
     for k in range(count):
         abstractor = ["relational-games-occurs", "--model", "abstractor"]
         wide = ["model.n_relations=4"] if k % 4 == 0 else []
-        arguments, more = (abstractor, []) if k % 2 else (["quick"], wide)
+        arguments, more = (abstractor, ["model.n_heads_sa=8"]) if k % 2 else (["quick"], wide)
         yield train(binary, f"{folder}/fresh-{k}", 900 + k, [*arguments, "--steps", "1"], [*still, *SIZES, *more])
 
 
