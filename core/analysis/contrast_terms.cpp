@@ -457,18 +457,16 @@ torch::Tensor factSums(const ContrastPairs& pairs, const Places& places, const P
                whereabouts = pairs.byOffset ? std::int64_t{1} : n;
     const auto with = takesPart(pairs);
     const auto columns = factColumns(pairs);
-    const auto owner = with.flatten().nonzero().flatten().div(n, "floor");
+    const auto taken = with.flatten().nonzero().flatten(), owner = taken.div(n, "floor");
     const auto everything = torch::arange(owner.size(0));
-    // One column of 0 and 1 for each value, and the vectors, of all objects: [e, n, ...].
-    const auto indicators = denseOf(torch::zeros({owner.size(0), columns.count()})
-                                        .scatter_(1, columns.of, 1.0)
-                                        .mul_(columns.known.unsqueeze(1)),
-                                    with, 0, e);
-    const auto dense = [&](const CentredSide& side) {
-        return denseOf(side.whole.to(torch::kFloat), with, 0, e).flatten(0, 1);
-    };
+    // One column of 0 and 1 for each value: [objects, columns], [e, n, columns].
+    const auto values = torch::zeros({owner.size(0), columns.count()})
+                            .scatter_(1, columns.of, 1.0)
+                            .mul_(columns.known.unsqueeze(1)),
+               indicators = denseOf(values, with, 0, e);
     const bool one = right.parts.is_same(left.parts);
-    const auto vectorsI = dense(left), vectorsJ = one ? vectorsI : dense(right);
+    const auto vectorsI = left.whole.to(torch::kFloat),
+               vectorsJ = one ? vectorsI : right.whole.to(torch::kFloat);
     const auto sumsOf = [&](const CentredSide& side) {
         ColumnSums sums(columns, side.whole.size(1), whereabouts);
         sums.add(columns, everything, side.whole, side.place,
@@ -505,17 +503,21 @@ torch::Tensor factSums(const ContrastPairs& pairs, const Places& places, const P
         const PlaceWeights own{c.yes.slice(0, w, w + 1), c.no.slice(0, w, w + 1)};
         const auto weights =
             pairWeights(pairs, places, own, ways.slice(0, w, w + 1), 0, e)[0].to(torch::kFloat);
-        // The weights of each value of the other object: [e n, columns].
-        const auto ofI = torch::bmm(weights.transpose(1, 2), indicators).flatten(0, 1),
-                   ofJ = torch::bmm(weights, indicators).flatten(0, 1);
-        const auto met = torch::matmul(ofI.t(), indicators.flatten(0, 1)).to(torch::kDouble);
+        // The weights of each value of the other object: [objects, columns].
+        const auto weighted = [&](const torch::Tensor& by) {
+            return torch::bmm(by, indicators).flatten(0, 1).index_select(0, taken);
+        };
+        const auto ofI = weighted(weights.transpose(1, 2)), ofJ = weighted(weights);
+        const auto met = torch::matmul(ofI.t(), values).to(torch::kDouble);
         // The products of what each value does with the whole vectors of the other objects.
         const auto withOthers = [&](const torch::Tensor& of, const torch::Tensor& vectors,
                                     const torch::Tensor& shift, const torch::Tensor& effects) {
             auto sums = torch::matmul(of.t(), vectors).to(torch::kDouble);  // [columns, k]
             if (shift.defined()) {
-                const auto at = of.view({e, n, -1}).sum(0, false, torch::kDouble);  // [n, columns]
-                sums -= torch::matmul(pairs.byOffset ? at.sum(0).unsqueeze(1) : at.t(), shift[w]);
+                const auto at = torch::zeros({whereabouts, of.size(1)})
+                                    .index_add_(0, left.place, of)
+                                    .to(torch::kDouble);  // [places, columns]
+                sums -= torch::matmul(at.t(), shift[w]);
             }
             return byFact((sums * effects).sum(1));
         };
