@@ -27,7 +27,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "relascope-result/3";
+constexpr const char* kFormat = "relascope-result/4";
 constexpr const char* kTensor = "result";
 constexpr const char* kRead = "read";  // key of the metadata, and prefix of tensor names
 

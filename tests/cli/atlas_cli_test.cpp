@@ -90,7 +90,7 @@ TEST_F(AtlasCli, IsOpenedTheNextTime) {
     ASSERT_TRUE(fs::exists(kept()));
     EXPECT_EQ(atlas(), first);
     const auto readable = nlohmann::json::parse(slurp(run() + "/atlas/step-3.json"));
-    EXPECT_EQ(readable["format"], "relascope-result/3");
+    EXPECT_EQ(readable["format"], "relascope-result/4");
     EXPECT_EQ(readable["relations"], first["relations"]);
     EXPECT_EQ(readable["key"]["options"]["examples"], 20);
     mark("from the file");
