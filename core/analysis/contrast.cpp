@@ -57,7 +57,13 @@ public:
         m_text = model.input() == InputKind::Tokens;
         m_objects = pairObjects(model, *subject.data, options.examples, options.attributes);
         m_objects.shape.causal = m_parts.isCausal();
-        const auto attributes = attributesOf(m_objects, model, *subject.data, options.attributes);
+        auto attributes = attributesOf(m_objects, model, *subject.data, options.attributes);
+        // A hypothesis of one's own is one that the data do not name.
+        if (!named(attributes)) try {
+                addHypotheses(attributes, m_objects, *subject.data, {{options.attribute}, {}});
+            } catch (const OptionError&) {
+                // choose() says which names there are.
+            }
         choose(attributes);
         m_edited =
             subject.interventions.edits.anyEnabled() || subject.model->trainingEdits().anyEnabled();
@@ -135,16 +141,21 @@ private:
         if (m_watch.partial) m_watch.partial(c);
     }
 
-    // Finds the attribute, and the pairs with yes and no.
-    void choose(const PairAttributes& attributes) {
-        std::vector<std::string> names;
+    const PairAttribute* named(const PairAttributes& attributes) const {
         const PairAttribute* found = nullptr;
         for (const auto& one : attributes.all) {
-            names.push_back(one.name);
             // Attributes that are the same on all pairs are one, by all their names.
             const auto any = " = " + one.name + " = ";
             if (any.find(" = " + m_options.attribute + " = ") != std::string::npos) found = &one;
         }
+        return found;
+    }
+
+    // Finds the attribute, and the pairs with yes and no.
+    void choose(const PairAttributes& attributes) {
+        std::vector<std::string> names;
+        for (const auto& one : attributes.all) names.push_back(one.name);
+        const auto* found = named(attributes);
         if (m_options.attribute.empty())
             throw OptionError("attribute", "choose one of " + joined(names) +
                                                ": contrast says what makes a map tell yes from no");
