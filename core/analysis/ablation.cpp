@@ -290,8 +290,8 @@ private:
                 changed += effectShare(m_scores[t]) / static_cast<double>(trials.size());
             }
             auto& way = m_table.rows[place.first].ways[place.second];
-            way.change = pairedChange(m_how.metric, metricOf(m_base), mean, m_base.targets,
-                                      m_base.content);
+            way.change =
+                pairedChange(m_how.metric, metricOf(m_base), mean, m_base.targets, m_base.content);
             way.changedAnswers = changed;
             m_table.base = way.change.base;
         }
@@ -377,9 +377,8 @@ private:
         const MetricWords words(table.metric);
         const auto costs = [&](const AblationRow& row, double limit) {
             return !row.ways.empty() &&
-                   std::all_of(row.ways.begin(), row.ways.end(), [&](const auto& way) {
-                       return words.lost(way.change).low > limit;
-                   });
+                   std::all_of(row.ways.begin(), row.ways.end(),
+                               [&](const auto& way) { return words.lost(way.change).low > limit; });
         };
         const double least = words.leastCost(table.base, untrainedMean(table.untrained));
         std::map<std::string, ExampleScores> without;  // by the part that holds them
@@ -414,9 +413,8 @@ private:
                 others.edits.push_back(std::move(edit));
             }
             const auto alone = others.edits.empty() ? m_base : scores(others);
-            row.adds =
-                pairedChange(m_how.metric, metricOf(without.at(group->part)), metricOf(alone),
-                             m_base.targets, m_base.content);
+            row.adds = pairedChange(m_how.metric, metricOf(without.at(group->part)),
+                                    metricOf(alone), m_base.targets, m_base.content);
         }
     }
 
@@ -528,7 +526,7 @@ namespace {
 
 constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
 constexpr std::chrono::milliseconds kTimed(700);
-constexpr double kShareOfUntrained = 0.1;            // of the progress
+constexpr double kShareOfUntrained = 0.1;         // of the progress
 constexpr std::int64_t kUntrainedExamples = 500;  // that untrained models answer
 
 AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& model) {

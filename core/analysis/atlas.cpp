@@ -21,6 +21,7 @@
 #include "analysis/captured_maps.h"
 #include "analysis/claims.h"
 #include "analysis/conjunctions.h"
+#include "analysis/hypothesis_sentences.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
@@ -354,7 +355,7 @@ private:
         const bool holds = relation.fits[best].auc > 0.5,
                    one = m_attributes.all[best].name == kOneEmpty;
         return std::string(relation.head ? "attends where " : "is large where ") +
-               (one ? holds ? "one place is empty" : "none or both places are empty"
+               (one     ? holds ? "one place is empty" : "none or both places are empty"
                 : holds ? "both places are empty"
                         : "a place is not empty") +
                " (AUC " + aucText(0.5 + most) + ")";
@@ -556,6 +557,7 @@ private:
             }
             return found.first->second;
         });
+        m_atlas.hypotheses = hypothesisSentences(m_atlas);
         for (std::size_t m = 0; m < m_values.values.size(); ++m) {
             auto& one = m_atlas.relations[m];
             const auto a = static_cast<std::size_t>(std::max<std::int64_t>(0, one.labelled));

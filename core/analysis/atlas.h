@@ -102,7 +102,7 @@ struct RelationAtlas {
         /// Of a head whose label holds in examples of one answer: ", for 'occurs'", and its
         /// numbers, "in examples of 'occurs' 0.83, in the others 0.52"; may be empty.
         std::string condition, conditionProof;
-        std::string origin;     ///< "learned", "inborn"; empty: neither is shown
+        std::string origin;  ///< "learned", "inborn"; empty: neither is shown
         /// partUseName(), or "needed only together with the others of layer 2"; empty: not
         /// measured.
         std::string use;
@@ -146,6 +146,7 @@ struct RelationAtlas {
     std::int64_t conjunctions = 0;        ///< that were asked, of each map
     std::int64_t different = 0;           ///< of the drawn examples, whose copies are left out
     std::string guard;                    ///< why nothing is said of uses; empty otherwise
+    std::vector<std::string> hypotheses;  ///< how those of one's own stand, a sentence each
     std::string metric;                   ///< of the uses; empty: not measured
     double base = 0.0;                    ///< that metric of the whole model
     std::int64_t usedExamples = 0;        ///< that it is measured on

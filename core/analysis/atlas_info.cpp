@@ -129,6 +129,7 @@ std::string atlasText(const RelationAtlas& atlas) {
             << " with the relation (its layer's) replaced";
     out << "\n";
     if (!atlas.guard.empty()) out << atlas.guard << "\n";
+    for (const auto& sentence : atlas.hypotheses) out << sentence << "\n";
     const bool percent = !atlas.metric.empty() && metricInfo(atlas.metric).isFraction();
     for (const auto& relation : atlas.relations) {
         out << relation.name << ": " << relation.label << "\n";

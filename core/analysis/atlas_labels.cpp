@@ -120,7 +120,8 @@ private:
     bool weak(std::size_t a, double auc) const {
         return m_relation.fits[a].auc > 0.5 ? auc < 0.5 + kFromChance : auc > 0.5 - kFromChance;
     }
-    /// A conjunction is no rival of its members unless it beats them, nor are they of one that does.
+    /// A conjunction is no rival of its members unless it beats them, nor are they of one that
+    /// does.
     bool isRival(std::size_t rival, std::size_t a) const {
         if (!m_atlas.attributes[rival].members.empty()) return canBe(rival);
         return !isMember(rival, a);
@@ -163,9 +164,9 @@ NamedAttribute namedAttribute(const RelationAtlas& atlas, const Relation& relati
         named.holds = !opposite.empty();
         if (named.holds) named.name = opposite;
     }
-    const bool compound = !named.holds && !atlas.attributes[at].members.empty();
-    named.words = (named.holds ? "" : "not ") +
-                  (compound ? "(" + named.name + ")" : named.name);
+    const auto& about = atlas.attributes[at];
+    const bool compound = !named.holds && (about.hypothesis || !about.members.empty());
+    named.words = (named.holds ? "" : "not ") + (compound ? "(" + named.name + ")" : named.name);
     const auto side = [turned](double value) { return turned ? 1.0 - value : value; };
     named.auc = side(fit.auc), named.initial = side(fit.initial);
     named.low = side(turned ? fit.high : fit.low), named.high = side(turned ? fit.low : fit.high);
@@ -213,14 +214,15 @@ std::string meaningOf(const RelationAtlas& atlas, const Relation& map, bool many
     const auto dropped = all.size() - std::min(all.size(), most);
     all.resize(all.size() - dropped);
     // Of a head whether they hold, which is said once where it is the same of all.
-    const bool alike = std::all_of(all.begin(), all.end(), [&](const auto& one) {
-        return one.holds == all.front().holds;
-    });
+    const bool alike = std::all_of(all.begin(), all.end(),
+                                   [&](const auto& one) { return one.holds == all.front().holds; });
     const auto holding = [](bool holds) { return holds ? " holds" : " does not hold"; };
     for (const auto& named : all)
         words.push_back("*" + (map.head ? named.name : named.words) + "*" +
                         (map.head && !alike ? holding(named.holds) : ""));
-    return (map.head ? "attends where " : many ? "answer " : "answers ") +
+    return (map.head ? "attends where "
+            : many   ? "answer "
+                     : "answers ") +
            oneOf(words, unnamedCount(map) + dropped) +
            (map.head && alike && !all.empty() ? holding(all.front().holds) : "") + map.condition;
 }
@@ -321,8 +323,8 @@ void findAppearance(RelationAtlas& atlas, std::size_t m) {
     // The AUC of the words of the label.
     const auto side = [&](double auc) { return end > 0.5 ? auc : 1.0 - auc; };
     if (relation.development.empty() && side(end) - side(begin) >= kRose)
-        relation.development = "rose from " + aucText(side(begin)) + " to " + aucText(side(end)) +
-                               " along training";
+        relation.development =
+            "rose from " + aucText(side(begin)) + " to " + aucText(side(end)) + " along training";
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ void nameUses(RelationAtlas& atlas, const AblationTable& measured,
     auto table = measured;
     table.untrained = atlas.untrainedScores;
     const auto claims = useClaims(table);
-    atlas.guard = claims.better ? std::string()
-                                : noBetterText(table.metric, table.base, table.untrained);
+    atlas.guard =
+        claims.better ? std::string() : noBetterText(table.metric, table.base, table.untrained);
     for (std::size_t m = 0; m < maps.size(); ++m)
         for (std::size_t k = 0; k < table.rows.size(); ++k) {
             const auto& row = table.rows[k];

@@ -241,7 +241,8 @@ std::pair<double, double> aucInterval(double auc, std::span<const double> drawn,
     if (!std::isfinite(auc) || 2.0 * count < static_cast<double>(drawn.size()) || count < 2.0)
         return {unknown, unknown};
     if (!(end > 0.0)) {
-        const double bound = std::pow(tail, 1.0 / static_cast<double>(std::max<std::size_t>(1, examples)));
+        const double bound =
+            std::pow(tail, 1.0 / static_cast<double>(std::max<std::size_t>(1, examples)));
         return auc > 0.5 ? std::pair(bound, 1.0) : std::pair(0.0, 1.0 - bound);
     }
     for (const double one : drawn)

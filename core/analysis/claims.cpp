@@ -99,7 +99,8 @@ namespace {
 /// The lower end of the 95 % interval of a proportion (Wilson 1927).
 double wilsonLow(double share, double n) {
     const double z = kStandardErrors, z2 = z * z;
-    return (share + z2 / (2.0 * n) - z * std::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n))) /
+    return (share + z2 / (2.0 * n) -
+            z * std::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n))) /
            (1.0 + z2 / n);
 }
 
@@ -125,8 +126,8 @@ std::string noBetterText(const std::string& metric, double base,
     const auto [low, high] = std::minmax_element(untrained.begin(), untrained.end());
     return "The model answers no better than untrained ones: " + words.name() + " " +
            words.number(base) + words.unit() + ", and " + std::to_string(untrained.size()) +
-           " models with fresh weights reach " + words.number(*low) + " to " +
-           words.number(*high) + words.unit() + ". Nothing can be said of what its parts do.";
+           " models with fresh weights reach " + words.number(*low) + " to " + words.number(*high) +
+           words.unit() + ". Nothing can be said of what its parts do.";
 }
 
 double untrainedMean(std::span<const double> untrained) {
@@ -378,9 +379,8 @@ const Replacement& UseClaim::deciding(const std::string& metric) const {
         const auto lost = words.lost(one.change);
         return std::max(lost.high, -lost.low);
     };
-    return *std::max_element(
-        replacements.begin(), replacements.end(),
-        [&](const auto& a, const auto& b) { return beyond(a) < beyond(b); });
+    return *std::max_element(replacements.begin(), replacements.end(),
+                             [&](const auto& a, const auto& b) { return beyond(a) < beyond(b); });
 }
 
 UseClaims useClaims(const AblationTable& table) {
@@ -433,9 +433,8 @@ UseClaims useClaims(const AblationTable& table) {
             return std::all_of(claim.replacements.begin(), claim.replacements.end(), is);
         };
         const auto costs = [&](double limit) {
-            return all([&, limit](const Replacement& one) {
-                return words.lost(one.change).low > limit;
-            });
+            return all(
+                [&, limit](const Replacement& one) { return words.lost(one.change).low > limit; });
         };
         const auto mildest = words.lost(claim.mildest().change);
         if (isNeeded[k] && costs(claim.least))
@@ -472,8 +471,8 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
     const auto base = words.number(mild.change.base);
     // Of two replacements with their numbers, the milder one first.
     const auto range = [&](const Replacement& first, const Replacement& second) {
-        auto text = "taking " + it + " out costs " + words.amount(first.change) + " (" + first.by +
-                    ")";
+        auto text =
+            "taking " + it + " out costs " + words.amount(first.change) + " (" + first.by + ")";
         if (&first != &second)
             text += " to " + words.amount(second.change) + " (" + second.by + ")";
         return text;
@@ -531,7 +530,8 @@ std::string useMeaning(const UseClaim& claim, const MetricWords& words, const st
     const auto points = [&](const PairedChange& change) {
         return words.number(words.lost(change).change);
     };
-    const auto range = points(mild) + (points(mild) == points(harsh) ? "" : " to " + points(harsh)) +
+    const auto range = points(mild) +
+                       (points(mild) == points(harsh) ? "" : " to " + points(harsh)) +
                        words.points();
     switch (claim.use) {
         case PartUse::Needed: {
@@ -539,9 +539,9 @@ std::string useMeaning(const UseClaim& claim, const MetricWords& words, const st
                                (words.lowerIsBetter() ? " rises from " : " falls from ") + from +
                                " to ";
             if (to == worst) return start + to + words.unit();
-            return start + (oneEnd ? to + words.unit() + " or " +
-                                         (words.lowerIsBetter() ? "more" : "less")
-                                   : "between " + to + " and " + worst + words.unit());
+            return start +
+                   (oneEnd ? to + words.unit() + " or " + (words.lowerIsBetter() ? "more" : "less")
+                           : "between " + to + " and " + worst + words.unit());
         }
         case PartUse::ListenedTo:
             return "wrong values here cost " + points(claim.otherExample().change) +

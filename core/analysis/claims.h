@@ -107,8 +107,8 @@ enum class PartUse {
     Used,        ///< all replacements cost something; not known is whether as much as matters
     Undecided    ///< none of these is shown
 };
-/// The word for a use: "needed", "listened to", "in the way", "not used", "used", "undecided"; empty
-/// for Unmeasured.
+/// The word for a use: "needed", "listened to", "in the way", "not used", "used", "undecided";
+/// empty for Unmeasured.
 const char* partUseName(PartUse use);
 /// Whether a model answers differently without such a part.
 bool mattersBy(PartUse use);
@@ -179,7 +179,7 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
 /// The same as a clause of a first line, without intervals and with three numbers at most: "without
 /// it accuracy falls from 93.1 to between 87.6 and 51.7 %". `oneEnd`: with the milder end alone; an
 /// empty `it`: "accuracy falls from ...".
-std::string useMeaning(const UseClaim& claim, const MetricWords& words, const std::string& it = "it",
-                       bool oneEnd = false);
+std::string useMeaning(const UseClaim& claim, const MetricWords& words,
+                       const std::string& it = "it", bool oneEnd = false);
 
 }  // namespace relascope::core

@@ -12,7 +12,7 @@ namespace relascope::core {
 namespace {
 
 constexpr std::size_t kOfThree = 10, kOfEachMap = 2;
-constexpr double kClearlyMore = 0.01;  // of an AUC, or half of what misses to 0 or 1
+constexpr double kClearlyMore = 0.01;       // of an AUC, or half of what misses to 0 or 1
 constexpr std::int64_t kFewestOfEach = 20;  // pairs of each answer
 
 double fromHalf(double auc) {
@@ -124,7 +124,7 @@ private:
     std::vector<std::vector<std::uint32_t>> m_places;
     std::vector<SortedPairs> m_maps;
     std::vector<double> m_best;  // of each map the strongest attribute, from 0.5
-    std::vector<std::pair<double, std::size_t>> m_strength;  // -strength, attribute
+    std::vector<std::pair<double, std::size_t>> m_strength;            // -strength, attribute
     std::vector<std::vector<std::pair<double, Conjunction>>> m_found;  // of each map
     std::unordered_set<std::size_t> m_asked;
     std::size_t m_count = 0;

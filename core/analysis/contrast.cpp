@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "analysis/claims.h"
 #include "analysis/contrast_terms.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
@@ -17,7 +18,9 @@
 #include "analysis/run_analysis.h"
 #include "analysis/score_parts.h"
 #include "checkpoint/kept_weights.h"
+#include "data/batches.h"
 #include "evaluate/example_scores.h"
+#include "evaluate/scoring.h"
 #include "types/error.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
@@ -42,7 +45,7 @@ public:
           m_options(options),
           m_watch(watch),
           m_model(subject.model->edited(subject.interventions)),
-          m_streams(m_model->model(), m_model->options(), featuresOf(subject)),
+          m_streams(m_model->model(), m_model->options(), featureNamesOf(subject)),
           m_parts(m_streams, scoreMap(m_streams, {}, static_cast<int>(options.layer) - 1,
                                       options.kind, static_cast<int>(options.index) - 1)) {
         if (!subject.data || subject.data->size() == 0)
@@ -58,12 +61,6 @@ public:
         m_objects = pairObjects(model, *subject.data, options.examples, options.attributes);
         m_objects.shape.causal = m_parts.isCausal();
         auto attributes = attributesOf(m_objects, model, *subject.data, options.attributes);
-        // A hypothesis of one's own is one that the data do not name.
-        if (!named(attributes)) try {
-                addHypotheses(attributes, m_objects, *subject.data, {{options.attribute}, {}});
-            } catch (const OptionError&) {
-                // choose() says which names there are.
-            }
         choose(attributes);
         m_edited =
             subject.interventions.edits.anyEnabled() || subject.model->trainingEdits().anyEnabled();
@@ -78,6 +75,10 @@ public:
         c.data = m_subject.data->info().name, c.noun = m_objects.noun;
         c.byFacts = m_options.by == "facts";
         c.examples = static_cast<std::int64_t>(m_objects.shape.examples);
+        const auto groups = contentGroups(*m_subject.data, m_objects.examples);
+        c.different = groups.count;
+        m_groups = torch::tensor(std::vector<std::int64_t>(groups.of.begin(), groups.of.end()));
+        m_content.assign(groups.of.begin(), groups.of.end());
         c.yes = m_pairs.yes.sum().item<std::int64_t>(),
         c.no = m_pairs.no.sum().item<std::int64_t>();
         const double own = 1.0, fresh = static_cast<double>(m_options.untrained);
@@ -88,7 +89,7 @@ public:
             through = partNamed(m_streams, m_options.through, ownStack(), "through");
             split = &through;
         }
-        const auto read = vectors(*m_model, m_parts, split);
+        const auto read = vectors(*m_model, m_parts, split, &m_answers);
         m_pairs.u = read.u, m_pairs.v = read.v;
         for (auto* value : {&c.untrainedLow, &c.untrainedHigh, &c.auc, &c.alone, &c.without,
                             &c.base, &c.change, &c.changeLow, &c.changeHigh, &c.cancellation})
@@ -126,9 +127,6 @@ public:
     }
 
 private:
-    static std::vector<std::string> featuresOf(const AnalysisSubject& subject) {
-        return subject.data ? subject.data->featureNames() : std::vector<std::string>();
-    }
     const std::string& ownStack() const {
         return m_streams.stacks()[static_cast<std::size_t>(m_parts.map().stack)].name;
     }
@@ -141,26 +139,16 @@ private:
         if (m_watch.partial) m_watch.partial(c);
     }
 
-    const PairAttribute* named(const PairAttributes& attributes) const {
-        const PairAttribute* found = nullptr;
-        for (const auto& one : attributes.all) {
-            // Attributes that are the same on all pairs are one, by all their names.
-            const auto any = " = " + one.name + " = ";
-            if (any.find(" = " + m_options.attribute + " = ") != std::string::npos) found = &one;
-        }
-        return found;
-    }
-
     // Finds the attribute, and the pairs with yes and no.
-    void choose(const PairAttributes& attributes) {
-        std::vector<std::string> names;
-        for (const auto& one : attributes.all) names.push_back(one.name);
-        const auto* found = named(attributes);
-        if (m_options.attribute.empty())
+    void choose(PairAttributes& attributes) {
+        if (m_options.attribute.empty()) {
+            std::vector<std::string> names;
+            for (const auto& one : attributes.all) names.push_back(one.name);
             throw OptionError("attribute", "choose one of " + joined(names) +
                                                ": contrast says what makes a map tell yes from no");
-        if (!found)
-            throw OptionError("attribute", unknownName("attribute", m_options.attribute, names));
+        }
+        const auto* found =
+            &attributeFor(attributes, m_objects, *m_subject.data, m_options.attribute);
         if (found->ordered)
             throw OptionError("attribute",
                               "'" + found->name + "' has values, not yes and no; choose another");
@@ -203,6 +191,18 @@ private:
         std::vector<std::int64_t> indices;
         Batch data;
     };
+    // Adds answers to a batch, of data whose labels the model has.
+    void score(ExampleScores& to, const torch::Tensor& answers, const ContrastBatch& batch) {
+        const auto& model = m_model->options();
+        m_regression = batch.data.kind == TargetKind::Regression;
+        try {
+            requireLabels(batch.data, model.outputs(), model.ignoredTarget());
+        } catch (const OptionError&) {
+            m_labelled = false;
+        }
+        if (m_labelled) to.add(answers, batch.data, model.ignoredTarget());
+    }
+    const char* metric() const { return m_regression ? "mean_error" : "accuracy"; }
     template <class Work>
     void eachBatch(Work work) {
         const auto total = std::ssize(m_objects.examples);
@@ -231,7 +231,9 @@ private:
 
     // The vectors of a map of a model at the objects that take part. They are kept in float32, as
     // the model computes; terms of them are centred in double.
-    PartVectors vectors(EditedModel& model, const ScoreParts& parts, const StreamPart* split) {
+    // `answers`: gets what the model answered; or null.
+    PartVectors vectors(EditedModel& model, const ScoreParts& parts, const StreamPart* split,
+                        ExampleScores* answers) {
         const auto total = std::ssize(m_objects.examples);
         PartVectors all;
         torch::Tensor u, v;
@@ -239,14 +241,17 @@ private:
         eachBatch([&](const ContrastBatch& batch) {
             const auto with = m_with.slice(0, batch.first, batch.first + batch.count);
             const auto [example, position] = rowsOf(batch, with);
-            if (example.size(0) == 0) return;
+            const auto answer = [&](Hooks* reader) {
+                const auto given = model.answers(batch.data, m_subject.data, batch.indices, reader);
+                if (answers) score(*answers, given, batch);
+            };
+            if (example.size(0) == 0) return answers ? answer(nullptr) : void();
             const auto input = inputOf(batch.data, torch::kCPU);
             // Tokens are those of whole examples.
             const auto whole = split ? torch::arange(parts.size(ScoreSide::I, input)) : position;
             all = partVectors(parts, input, whole, split ? torch::Tensor() : example, m_edited,
-                              m_grain, kMostSideParts, split, [&](Hooks& reader) {
-                                  model.answers(batch.data, m_subject.data, batch.indices, &reader);
-                              });
+                              m_grain, kMostSideParts, split,
+                              [&](Hooks& reader) { answer(&reader); });
             m_grain = all.grain;
             const auto put = [&](torch::Tensor& to, const torch::Tensor& values) {
                 const auto own = split ? values.index({example, position}) : values[0];
@@ -296,7 +301,7 @@ private:
     // The difference of the vectors of m_pairs and, where it is told from 0, its shares, with
     // intervals by leaving blocks of examples out.
     PairShares measured(Contrast& c, const PartVectors& read, std::int64_t blocks) const {
-        const auto counts = withoutBlocks(torch::arange(m_pairs.yes.size(0)), blocks);
+        const auto counts = withoutBlocks(m_groups, blocks);
         const auto terms = contrastTerms(m_pairs, counts, m_text ? kDrawnPairs : 4096);
         const auto difference = jackknifed(terms.difference, counts);
         c.difference = terms.difference[0].item<double>();
@@ -401,9 +406,10 @@ private:
     };
 
     // The shares of a map of another model.
-    Contrast sharesOf(EditedModel& model, const ScoreParts& parts) {
+    Contrast sharesOf(EditedModel& model, const ScoreParts& parts,
+                      ExampleScores* answers = nullptr) {
         const double before = m_done;
-        const auto read = vectors(model, parts, nullptr);
+        const auto read = vectors(model, parts, nullptr, answers);
         m_done = before;
         m_pairs.u = read.u, m_pairs.v = read.v;
         Contrast one;
@@ -417,6 +423,10 @@ private:
         m_pairs.u = m_pairs.v = torch::Tensor();
         m_edited = false;
         Untrained range;
+        std::vector<double> scores;
+        const auto scoreOf = [&](const ExampleScores& answers) {
+            return pairedChange(metric(), answers.accuracy, answers.accuracy, answers.targets).base;
+        };
         const auto model = m_model->options();
         const bool run = m_subject.model->isRun();
         try {
@@ -424,7 +434,7 @@ private:
                 OpenedModel first(m_subject.run, "0", "cpu", m_watch.stop);
                 const auto edited = first.edited({});
                 const ModelStreams streams(edited->model(), edited->options(),
-                                           featuresOf(m_subject));
+                                           featureNamesOf(m_subject));
                 const auto one = sharesOf(*edited, ScoreParts(streams, m_parts.map()));
                 range.widen(one);
                 c.first = true, c.untrainedSplit += one.split;
@@ -435,10 +445,11 @@ private:
                     untrainedModel(model, run ? m_subject.model->run().train.init : std::string(),
                                    static_cast<std::uint64_t>(seed) + (run ? 1000003 : 1));
                 EditedModel edited(*fresh, m_model->options());
-                const ModelStreams streams(*fresh, m_model->options(), featuresOf(m_subject));
+                const ModelStreams streams(*fresh, m_model->options(), featureNamesOf(m_subject));
                 auto map = m_parts.map();
                 const bool relations = map.kind == ScoreKind::Relation;
                 bool split = false;
+                ExampleScores answers;
                 for (map.index = relations ? 0 : map.index; map.index < kFreshMaps; ++map.index) {
                     std::unique_ptr<ScoreParts> parts;
                     try {
@@ -446,7 +457,8 @@ private:
                     } catch (const OptionError&) {
                         break;  // the last relation of the layer was the one before
                     }
-                    const auto one = sharesOf(edited, *parts);
+                    const auto one =
+                        sharesOf(edited, *parts, answers.accuracy.empty() ? &answers : nullptr);
                     range.widen(one);
                     split = split || one.split;
                     if (!relations) break;
@@ -454,12 +466,19 @@ private:
                 m_done += 1.0;
                 c.untrainedSplit += split;
                 ++c.untrained;
+                if (m_labelled) scores.push_back(scoreOf(answers));
             }
         } catch (const Cancelled&) {
             if (c.untrained == 0) throw;
         }
         if (c.untrained == 0) return;
         range.put(c);
+        if (m_labelled) {
+            const double own = scoreOf(m_answers);
+            const bool single = m_answers.right.size() == m_answers.accuracy.size();
+            if (!answersBetter(metric(), own, scores, single ? c.different : 0))
+                c.guard = noBetterText(metric(), own, scores);
+        }
         report(c);
     }
     bool hasFirst() const {
@@ -505,18 +524,16 @@ private:
         torch::Tensor facts;  // [e, n, n]
         if (a == std::ssize(of.namesI))
             facts = factTermOf(m_pairs, means, at(m_facts, c.usedI), at(m_facts, c.usedJ));
-        ExampleScores base, cut;
-        const auto ignore = m_model->options().ignoredTarget();
-        bool regression = false;
+        ExampleScores cut;
         eachBatch([&](const ContrastBatch& batch) {
-            regression = batch.data.kind == TargetKind::Regression;
+            requireLabels(batch.data, m_model->options().outputs(),
+                          m_model->options().ignoredTarget());
             const auto n = m_with.size(1);
             const auto [example, position] = rowsOf(batch, torch::ones({batch.count, n}));
             const auto read = partVectors(
                 m_parts, inputOf(batch.data, torch::kCPU), position, example, m_edited, m_grain,
                 kMostSideParts, nullptr, [&](Hooks& reader) {
-                    base.add(m_model->answers(batch.data, m_subject.data, batch.indices, &reader),
-                             batch.data, ignore);
+                    m_model->answers(batch.data, m_subject.data, batch.indices, &reader);
                 });
             const auto of = [&](const torch::Tensor& rows) {
                 return rows[0].unflatten(0, {batch.count, n});
@@ -531,11 +548,10 @@ private:
                                    m_objects.starts.begin() + batch.first,
                                    m_objects.starts.begin() + batch.first + batch.count)
                              : std::vector<std::int64_t>());
-            cut.add(m_model->answers(batch.data, m_subject.data, batch.indices, &hook), batch.data,
-                    ignore);
+            score(cut, m_model->answers(batch.data, m_subject.data, batch.indices, &hook), batch);
         });
-        const auto change = pairedChange(regression ? "mean_error" : "accuracy", base.accuracy,
-                                         cut.accuracy, base.targets);
+        const auto change =
+            pairedChange(metric(), m_answers.accuracy, cut.accuracy, m_answers.targets, m_content);
         c.metric = change.metric, c.base = change.base, c.change = change.change;
         c.changeLow = change.low, c.changeHigh = change.high;
     }
@@ -553,7 +569,10 @@ private:
     PartTokens m_tokensI, m_tokensJ;
     std::string m_attribute, m_grain = "all";
     std::vector<std::string> m_facts;
-    bool m_text = false, m_edited = false;
+    torch::Tensor m_groups;  // [e]: examples of the same content
+    std::vector<std::uint64_t> m_content;
+    ExampleScores m_answers;
+    bool m_text = false, m_edited = false, m_regression = false, m_labelled = true;
     double m_done = 0.0, m_all = 1.0;
 };
 

@@ -27,6 +27,7 @@ struct Contrast {
     bool softmax = false;    ///< follows the scores
     std::string things;      ///< what is compared: "patches", "tokens", "objects"
     std::int64_t examples = 0, yes = 0, no = 0;  ///< pairs
+    std::int64_t different = 0;                  ///< examples by what they show
     double difference = 0.0, low = 0.0, high = 0.0;
     double untrainedLow = 0.0, untrainedHigh = 0.0;  ///< of the difference
     /// The difference is not told from 0: nothing is split.
@@ -40,6 +41,8 @@ struct Contrast {
     double base = 0.0, change = 0.0, changeLow = 0.0, changeHigh = 0.0;
     std::int64_t untrained = 0;  ///< fresh models
     bool first = false;          ///< and step 0 of the run
+    /// Why nothing is said: the model answers no better than the untrained ones. Empty: it does.
+    std::string guard;
     /// Those of them that tell the pairs apart by their mean, which alone have shares.
     std::int64_t untrainedSplit = 0;
     std::string throughOf;  ///< the part of `through`; empty: none
@@ -73,7 +76,8 @@ struct Watch;  // of the same
 Answer answerOf(const Contrast& contrast);
 
 /// What may be said of the difference, at most two sentences about the map ("It compares ..."), by
-/// the rules of interventions.md section 14; nothing without four untrained models.
+/// the rules of interventions.md section 14; nothing without four untrained models. Of a model that
+/// answers no better than these that alone is said.
 std::vector<std::string> sentencesOf(const Contrast& contrast);
 /// Whether that part of both sides may be said to be compared, so that `through` is of interest.
 bool isHeadPart(const std::string& part);

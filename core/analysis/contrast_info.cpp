@@ -25,7 +25,10 @@ std::string contrastHead(const Contrast& c) {
         return " [" + numberText(format, low) + ", " + numberText(format, high) + "]";
     };
     std::string head = c.map + ", " + quoted(c.attribute) + " on " + groupedNumber(c.examples) +
-                       " " + c.noun + ": the score differs by " + numberText("%.3g", c.difference) +
+                       " " + c.noun +
+                       (c.different < c.examples ? " (" + groupedNumber(c.different) + " different)"
+                                                 : std::string()) +
+                       ": the score differs by " + numberText("%.3g", c.difference) +
                        range(c.low, c.high, "%.3g") + ", AUC " + numberText("%.3f", c.auc);
     if (c.untrained > 0)
         head += std::string("; untrained models ") + (c.first ? "and step 0 " : "") +
@@ -230,8 +233,9 @@ std::string sideSentence(const Contrast& c) {
 
 std::vector<std::string> sentencesOf(const Contrast& c) {
     const auto fresh = static_cast<std::size_t>(c.untrained);
-    if (!c.split || fresh < kFewestUntrained || !enoughToSay(c.examples, c.things == "tokens"))
+    if (!c.split || fresh < kFewestUntrained || !enoughToSay(c.different, c.things == "tokens"))
         return {};
+    if (!c.guard.empty()) return {c.guard};
     std::vector<std::string> sentences;
     const auto comparison = std::find_if(c.sides.begin(), c.sides.end(),
                                          [](const auto& side) { return side.side == "both"; });
@@ -309,6 +313,7 @@ Answer answerOf(const Contrast& contrast) {
         columns::text(&C::data, "data"),
         columns::text(&C::noun, "noun"),
         columns::integer(&C::examples, "examples"),
+        columns::integer(&C::different, "different"),
         columns::integer(&C::yes, "yes"),
         columns::integer(&C::no, "no"),
         columns::number(&C::difference, "difference"),

@@ -12,8 +12,8 @@
 namespace relascope::core {
 namespace {
 
-constexpr double kTermValues = 3e5;      // numbers of vectors that are gathered at once
-constexpr std::int64_t kFewObjects = 8;  // with fewer, values of a fact are put together
+constexpr double kTermValues = 3e5;  // numbers of vectors that are gathered at once
+constexpr std::int64_t kManyValues = 100, kFewOfMany = 8;  // of a fact; objects of each
 
 /// The place of each cell, and the pairs of each place.
 struct Places {
@@ -182,8 +182,9 @@ FactColumns factColumns(const ContrastPairs& pairs) {
     std::int64_t next = 0;
     for (std::int64_t f = 0; f < values.size(1); ++f) {
         const auto [value, index, count] = at::_unique2(own.select(1, f), true, true, true);
-        // Rare values have one column together.
-        const auto rare = count.lt(kFewObjects);
+        // Rare values have one column together; of very many values more are rare.
+        const auto rare = count.lt(value.size(0) > kManyValues ? std::max(pairs.fewest, kFewOfMany)
+                                                               : pairs.fewest);
         auto column = rare.logical_not().to(torch::kLong).cumsum(0) - 1;
         const auto common = rare.logical_not().sum().item<std::int64_t>();
         column.masked_fill_(rare, common);
@@ -682,17 +683,8 @@ JackknifeEstimate jackknifed(const torch::Tensor& ways, const torch::Tensor& cou
     const auto value = n * all - ((1.0 - share) * without).sum(0);
     const auto off = (all - (1.0 - share) * without) / share - value;
     const auto error = (off.square() * share / (1.0 - share)).sum(0).div(n).sqrt();
-    const auto skewness = (share * off.pow(3)).sum(0) / (share * off.square()).sum(0).pow(1.5);
-    const auto q = skewness / std::sqrt(n);
-    // Where Student's t of a skewed number lies, in standard errors; x for a symmetric one.
-    const auto turned = [&](double x) {
-        const auto cube = 1.0 + q * (x - q / 6.0);
-        const auto at = 3.0 / q * (cube.sign() * cube.abs().pow(1.0 / 3.0) - 1.0);
-        return torch::where(q.abs().gt(1e-4), at, torch::full_like(q, x));
-    };
-    const double t = studentT95(static_cast<int>(blocks) - 1);
-    return {torch::where(value.isfinite(), value, all), value - error * turned(t),
-            value - error * turned(-t)};
+    const auto reach = error * studentT95(static_cast<int>(blocks) - 1);
+    return {torch::where(value.isfinite(), value, all), value - reach, value + reach};
 }
 
 torch::Tensor termOf(const torch::Tensor& u, const torch::Tensor& v, const PartMeans& means,

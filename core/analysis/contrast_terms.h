@@ -20,9 +20,11 @@ struct ContrastPairs {
     /// The parts of i and of j of the objects that take part in a pair, by example: [objects,
     /// parts, k]. Terms are computed in their type.
     torch::Tensor u, v;
-    torch::Tensor facts;    ///< [e, n, facts] int64, -1: not known; or undefined
-    double scale = 1.0;     ///< of <u, v>
-    bool byOffset = false;  ///< the place of a pair is j - i, and all objects have one mean
+    torch::Tensor facts;      ///< [e, n, facts] int64, -1: not known; or undefined
+    std::int64_t fewest = 2;  ///< values of a fact with fewer objects have one effect together
+                              ///< (8, where there are more than 100)
+    double scale = 1.0;       ///< of <u, v>
+    bool byOffset = false;    ///< the place of a pair is j - i, and all objects have one mean
 };
 
 /// Which objects take part in a pair: [e, n].
@@ -69,9 +71,8 @@ struct JackknifeEstimate {
 };
 /// The jackknife that leaves out blocks of unequal size (Busing, Meijer and van der Leeden 1999,
 /// Statistics and Computing 9, equations 2 to 4) of numbers [1 + blocks, ...] by the ways of
-/// withoutBlocks(). The interval is Student's t, transformed by the skewness of the blocks (Hall
-/// 1992, Journal of the Royal Statistical Society B 54, section 3). Where a way has no number, the
-/// value is that of all examples.
+/// withoutBlocks(). The interval is Student's t. Where a way has no number, the value is that of
+/// all examples.
 JackknifeEstimate jackknifed(const torch::Tensor& ways, const torch::Tensor& counts);
 
 /// The term of parts a and b, scale <du_a(i), dv_b(j)>, [e, n, n]: of the objects that take part,

@@ -16,7 +16,6 @@
 #include "analysis/weight_scores.h"
 #include "data/batches.h"
 #include "types/error.h"
-#include "types/suggest.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -451,18 +450,12 @@ private:
     void takeAttribute(const Read& read, const ScoreComponents& components,
                        const PairObjects& objects) {
         if (m_options.attribute.empty()) return;
-        const auto attributes = attributesOf(objects, m_model->options(), *m_subject.data, {});
-        std::vector<std::string> names;
-        const PairAttribute* found = nullptr;
-        for (const auto& one : attributes.all) {
-            if (one.ordered) continue;
-            names.push_back(one.name);
-            if ((" = " + one.name + " = ").find(" = " + m_options.attribute + " = ") !=
-                std::string::npos)
-                found = &one;
-        }
-        if (!found)
-            throw OptionError("attribute", unknownName("attribute", m_options.attribute, names));
+        auto attributes = attributesOf(objects, m_model->options(), *m_subject.data, {});
+        const auto* found =
+            &attributeFor(attributes, objects, *m_subject.data, m_options.attribute);
+        if (found->ordered)
+            throw OptionError("attribute",
+                              "'" + found->name + "' has values, not yes and no; choose another");
         m_d.attribute = found->name;
         const auto e = static_cast<std::int64_t>(objects.shape.examples),
                    n = static_cast<std::int64_t>(objects.shape.objects);
@@ -604,7 +597,7 @@ private:
             throw OptionError("model", "has objects of " + std::to_string(count) +
                                            " numbers; forms on at most " +
                                            std::to_string(kMostShownFeatures) + " are shown");
-        m_d.features = m_subject.data->featureNames();
+        m_d.features = featureNamesOf(m_subject);
         if (std::ssize(m_d.features) != count)
             m_d.features = featuresByFacts(objects, facts, count);
         const auto* value = form.const_data_ptr<double>();

@@ -28,7 +28,8 @@ std::string dictionaryHead(const Dictionary& d) {
                 std::string(d.objects == "patches" ? "pixels x pixels explains "
                                                    : "features x features explain ") +
                 percent(d.explained) + " of the variance of the scores" + all + " (correlation " +
-                numberText("%.2f", d.correlation) + "); of what it says itself ";
+                numberText("%.2f", d.correlation) + "); of what " +
+                (d.objects == "patches" ? "it says itself " : "they say themselves ");
     head += percent(d.pairs) + " is what both sides say together, " + percent(d.receivers) +
             " the receiver alone, " + percent(d.senders) + " the sender alone";
     if (d.components.empty())

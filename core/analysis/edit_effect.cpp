@@ -14,12 +14,12 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
     EditEffect effect;
     effect.examples = static_cast<std::int64_t>(base.loss.size());
     effect.answers = static_cast<std::int64_t>(base.answers.size());
-    effect.changes.push_back(pairedChange("loss", base.loss, edited.loss, base.targets,
-                                          base.content));
+    effect.changes.push_back(
+        pairedChange("loss", base.loss, edited.loss, base.targets, base.content));
     effect.changes.push_back(pairedChange(regression ? "mean_error" : "accuracy", base.accuracy,
                                           edited.accuracy, base.targets, base.content));
-    effect.different = std::ssize(
-        std::unordered_set<std::uint64_t>(base.content.begin(), base.content.end()));
+    effect.different =
+        std::ssize(std::unordered_set<std::uint64_t>(base.content.begin(), base.content.end()));
     std::int64_t changed = 0;
     for (std::size_t i = 0; i < base.answers.size(); ++i) {
         changed += base.answers[i] != edited.answers[i];

@@ -17,6 +17,7 @@
 namespace relascope::core {
 namespace {
 
+constexpr const char* kSame = "same";  // of two objects; tasks have this name, too
 constexpr double kLeftOut = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kLongestHypothesis = 4000;  // bytes
 constexpr int kDeepest = 64;                      // of "not" and parentheses
@@ -227,7 +228,7 @@ private:
         const auto word = now();
         if (word.kind == Lexeme::Kind::End || word.kind == Lexeme::Kind::Mark) {
             if (!word.is("-")) expected("a statement as same(shape), same row or j - i = 1");
-        } else if (word.is("same") && !then().is("(")) {
+        } else if (word.is(kSame) && !then().is("(")) {
             take();
             return sameLine();
         } else if (word.is("adjacent")) {
@@ -240,7 +241,7 @@ private:
     }
 
     static bool isOfBoth(const Lexeme& word) {
-        return word.is("same") || word.is("less") || word.is("greater") || word.is("near");
+        return word.is(kSame) || word.is("less") || word.is("greater") || word.is("near");
     }
 
     // same(shape), less(size), near(x, 2)
@@ -255,12 +256,12 @@ private:
             by = number();
         }
         demand(")");
-        if (!how.is("same") && !m_terms.facts[f].ordered)
+        if (!how.is(kSame) && !m_terms.facts[f].ordered)
             m_lexer.fail(at, "'" + m_terms.facts[f].name + "' has no order; " + known(true));
         return [f, by, how = how.text](const HypothesisPair& pair) {
             const double a = valueOf(pair, f, pair.i), b = valueOf(pair, f, pair.j);
             if (std::isnan(a) || std::isnan(b)) return static_cast<float>(kLeftOut);
-            return how == "same"   ? static_cast<float>(a == b)
+            return how == kSame    ? static_cast<float>(a == b)
                    : how == "less" ? static_cast<float>(a < b)
                    : how == "near" ? static_cast<float>(std::abs(a - b) <=
                                                         by + kFloatRounding *

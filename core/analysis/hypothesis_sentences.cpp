@@ -10,25 +10,10 @@
 namespace relascope::core {
 namespace {
 
-using AtlasFit = RelationAtlas::Fit;
 using AtlasMap = RelationAtlas::Relation;
 
-double strengthOf(const AtlasFit& fit) {
+double strengthOf(const RelationAtlas::Fit& fit) {
     return std::isfinite(fit.auc) && std::isfinite(fit.p) ? std::abs(fit.auc - 0.5) : -1.0;
-}
-
-/// The AUC of the words: of a fit below 0.5 that of the opposite.
-double ofWords(const AtlasFit& fit, double auc) {
-    return fit.auc < 0.5 ? 1.0 - auc : auc;
-}
-
-std::string rangeText(const AtlasFit& fit, double low, double high, const char* between) {
-    const auto [least, most] = std::minmax({ofWords(fit, low), ofWords(fit, high)});
-    return fixedField(least, 3) + between + fixedField(most, 3);
-}
-
-std::string attributeWords(const RelationAtlas& atlas, const AtlasMap& map, std::size_t attribute) {
-    return (map.fits[attribute].auc < 0.5 ? "not *" : "*") + atlas.attributes[attribute].name + "*";
 }
 
 /// The strongest other attribute of a map; -1: there is none.
@@ -65,22 +50,21 @@ std::string sentenceOf(const RelationAtlas& atlas, std::size_t hypothesis) {
             (!map || strengthOf(one.fits[hypothesis]) > strengthOf(map->fits[hypothesis])))
             map = &one;
     if (!map) return ofPlaces(atlas, hypothesis);
-    const auto& fit = map->fits[hypothesis];
-    auto text = "Your hypothesis " + attributeWords(atlas, *map, hypothesis) + ": " + map->name +
-                " has AUC " + fixedField(ofWords(fit, fit.auc), 3);
-    if (std::isfinite(fit.low)) text += " [" + rangeText(fit, fit.low, fit.high, ", ") + "]";
-    if (std::isfinite(fit.untrained))
-        text += " (untrained " + rangeText(fit, fit.untrainedLow, fit.untrainedHigh, " to ") + ")";
+    const auto own = namedAttribute(atlas, *map, static_cast<std::int64_t>(hypothesis));
+    auto text =
+        "Your hypothesis *" + own.words + "*: " + map->name + " has AUC " + aucText(own.auc);
+    if (std::isfinite(own.low)) text += " [" + aucText(own.low) + ", " + aucText(own.high) + "]";
+    if (std::isfinite(own.untrainedLow))
+        text += " (untrained " + fixedField(own.untrainedLow, 2) + " to " +
+                fixedField(own.untrainedHigh, 2) + ")";
     if (!canBeLabel(atlas, *map, hypothesis))
         return text + ", at most of all maps: no map is shown to tell it (p " +
-               fixedField(fit.p, 3) + ").";
+               fixedField(map->fits[hypothesis].p, 3) + ").";
     const auto best = bestBeside(atlas, *map, hypothesis);
     if (best < 0) return text + ".";
-    const auto& other = map->fits[static_cast<std::size_t>(best)];
-    text += "; the best that was found there is " +
-            attributeWords(atlas, *map, static_cast<std::size_t>(best)) + " (" +
-            fixedField(ofWords(other, other.auc), 3) + ")";
-    if (strengthOf(fit) > strengthOf(other)) text += ", less than your own";
+    const auto other = namedAttribute(atlas, *map, best);
+    text += "; the best that was found there is *" + other.words + "* (" + aucText(other.auc) + ")";
+    if (own.auc > other.auc) text += ", less than your own";
     return text + ".";
 }
 

@@ -147,9 +147,9 @@ std::vector<double> OpenedModel::untrainedScores(std::int64_t count, const Datas
     const torch::Device device(p.device);
     std::vector<double> all;
     for (std::int64_t k = 0; k < count; ++k) {
-        const auto model = untrainedModel(
-            p.options, p.isRun ? p.run.train.init : std::string(),
-            static_cast<std::uint64_t>((p.isRun ? kUntrainedOfRun : 0) + k));
+        const auto model =
+            untrainedModel(p.options, p.isRun ? p.run.train.init : std::string(),
+                           static_cast<std::uint64_t>((p.isRun ? kUntrainedOfRun : 0) + k));
         model->to(device);
         EditedModel fresh(*model, p.options);
         ExampleScores scores;
@@ -160,10 +160,9 @@ std::vector<double> OpenedModel::untrainedScores(std::int64_t count, const Datas
             const auto batch = makeBatch(*data, indices.data(), std::ssize(indices));
             requireLabels(batch, p.options.outputs(), p.options.ignoredTarget());
             scores.add(fresh.answers(batch, data, indices), batch, p.options.ignoredTarget());
-            const double done = static_cast<double>(k) + static_cast<double>(first) /
-                                                             static_cast<double>(total);
-            if (stop.stop_requested() ||
-                (progress && !progress(done / static_cast<double>(count))))
+            const double done =
+                static_cast<double>(k) + static_cast<double>(first) / static_cast<double>(total);
+            if (stop.stop_requested() || (progress && !progress(done / static_cast<double>(count))))
                 throw Cancelled();
         }
         const auto& values = metricInfo(metric).id == Metric::Loss ? scores.loss : scores.accuracy;

@@ -188,11 +188,12 @@ Origins runOrigins(AnalysisSubject& subject, const OriginOptions& choice, const 
                           "is missing: origins are those of a cell i, j of a map");
     auto& opened = *subject.model;
     const auto& options = opened.options();
+    const auto features = featureNamesOf(subject);
     Origins result;
     opened.withInput(sample, subject.interventions, [&](ModelImpl& model, const ModelInput& input) {
         const bool edited =
             subject.interventions.edits.anyEnabled() || opened.trainingEdits().anyEnabled();
-        result = originsOf(model, options, input, what, edited, sample.source.features);
+        result = originsOf(model, options, input, what, edited, features);
     });
     // Of one sequence the objects along both sides are the same.
     const auto sides = probeSides(options, sample);

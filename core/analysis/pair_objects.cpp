@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/conjunctions.h"
 #include "data/batches.h"
 #include "files/atomic_file.h"
 #include "files/csv.h"
@@ -17,6 +18,7 @@
 #include "model/architecture.h"
 #include "types/lower_case.h"
 #include "types/option_groups.h"
+#include "types/suggest.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -24,7 +26,7 @@ namespace relascope::core {
 namespace {
 
 constexpr int kPictureSide = 72;
-constexpr int kOneColour = 2;  // of 255, that pixels of an empty patch may differ by
+constexpr int kOneColour = 2;               // of 255, that pixels of an empty patch may differ by
 constexpr std::size_t kContextAround = 18;  // bytes of a text before and after a token
 
 // A file of attributes
@@ -402,8 +404,7 @@ PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset
                         const int value = pixels[layout.index(y, x, static_cast<int>(c))];
                         colours[(e * n + k) * channels + c] +=
                             static_cast<float>(value) / (255.0F * static_cast<float>(wide * high));
-                        if (std::abs(value - pixels[corner + c]) > kOneColour)
-                            empty[e * n + k] = 0;
+                        if (std::abs(value - pixels[corner + c]) > kOneColour) empty[e * n + k] = 0;
                     }
         }
     }
@@ -561,6 +562,27 @@ void addHypotheses(PairAttributes& attributes, const PairObjects& objects, const
                                                 objects.noun + ": there is nothing to tell");
         attributes.all.push_back(std::move(attribute));
     }
+}
+
+const PairAttribute& attributeFor(PairAttributes& attributes, const PairObjects& objects,
+                                  const Dataset& data, const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& one : attributes.all) {
+        names.push_back(one.name);
+        // Attributes that are the same on all pairs are one, by all their names.
+        if ((" = " + one.name + " = ").find(" = " + name + " = ") != std::string::npos) return one;
+    }
+    if (const auto at = attributeNamed(attributes, name); at != std::string::npos)
+        return attributes.all[at];
+    // A hypothesis has signs that no name has; for others the nearest name says more.
+    if (name.find_first_of("()=<>") == std::string::npos)
+        throw OptionError("attribute", unknownName("attribute", name, names));
+    try {
+        addHypotheses(attributes, objects, data, {{name}, {}});
+    } catch (const OptionError& error) {
+        throw OptionError("attribute", error.message());
+    }
+    return attributes.all.back();
 }
 
 FactTable factsOfObjects(const PairObjects& objects, const Dataset& data) {

@@ -67,6 +67,12 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
                             const Dataset& data, const std::string& attributes,
                             const OwnHypotheses& hypotheses = {});
 
+/// The attribute of that name, which may also be one of the names of an attribute ("a = b"), a
+/// conjunction of attributes, or a hypothesis; of the last two one that is added. Throws
+/// OptionError("attribute", ...).
+const PairAttribute& attributeFor(PairAttributes& attributes, const PairObjects& objects,
+                                  const Dataset& data, const std::string& name);
+
 /// Those that follow from the patches of images: places and mean colours.
 PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset& data,
                                   const ImageInput& input);

@@ -50,6 +50,16 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
     return *at->second;
 }
 
+std::vector<std::string> featureNamesOf(const AnalysisSubject& subject) {
+    if (subject.data) return subject.data->featureNames();
+    // A model reads only the table that it was trained on.
+    const auto& split = subject.interventions.data.split;
+    if (!split || !subject.model || subject.model->options().input() != InputKind::Objects)
+        return {};
+    const auto training = split("train");
+    return training ? training->featureNames() : std::vector<std::string>();
+}
+
 const ProbeSample& sampleOf(const AnalysisSubject& subject) {
     if (!subject.sample) throw Error("No input is given.");
     return *subject.sample;

@@ -97,6 +97,10 @@ AnalysisRunner makeRunner(const FieldTable<Options>& table,
     return runner;
 }
 
+/// The names of the numbers of an object (Dataset::featureNames()) of the data that are measured,
+/// or that the run was trained on; empty where there are none.
+std::vector<std::string> featureNamesOf(const AnalysisSubject& subject);
+
 /// Of analyses that need them: throw Error where the subject has none.
 const ProbeSample& sampleOf(const AnalysisSubject& subject);
 

@@ -451,8 +451,8 @@ private:
         auto examples = drawnExamples(m_subject.data->size(), m_scan.wanted, 0);
         const auto here = contentsOf(*m_subject.data, examples);
         const auto trained = contentsOf(*training, plainOrder(training->size()));
-        m_scan.trainedOn =
-            std::count_if(here.begin(), here.end(), [&](auto one) { return trained.contains(one); });
+        m_scan.trainedOn = std::count_if(here.begin(), here.end(),
+                                         [&](auto one) { return trained.contains(one); });
     }
 
     void chooseMaps() {
@@ -516,12 +516,13 @@ private:
         if (!m_mapNames.empty()) {
             if (m_scan.described.empty()) chooseMaps();
             AtlasOptions how;
-            // As the atlas, so that both name a map alike, unless that takes too long.
-            how.examples = m_options.examples == 0 && m_scan.wanted >= kScanExamples / 4 && !m_text
-                               ? AtlasOptions::kUsual
+            // As the atlas, so that both name a map alike, unless there is no time for as many. By
+            // `wanted` alone, so that the command of a report does the same.
+            how.examples = !m_text && m_scan.wanted >= kScanExamples / 4
+                               ? std::max(AtlasOptions::kUsual, m_scan.wanted)
                                : m_scan.wanted;
-            m_objects = pairObjects(m_model.options(), *m_subject.data, how.examples,
-                                    m_options.attributes);
+            m_objects =
+                pairObjects(m_model.options(), *m_subject.data, how.examples, m_options.attributes);
             how.untrained = m_scan.untrained;
             how.hypothesis = m_options.hypothesis, how.classes = m_options.classes;
             how.otherExamples = m_scan.otherExamples;

@@ -63,23 +63,23 @@ struct ModelScan {
         };
         std::vector<Bar> bars;  ///< the largest shares
     };
-    std::string data, noun;     ///< "occurs, pentos", "images"
-    std::string where;          ///< AnalysisSubject::where
+    std::string data, noun;  ///< "occurs, pentos", "images"
+    std::string where;       ///< AnalysisSubject::where
     /// "500 images (100 different, 80 of them trained on) of occurs, accuracy 94.6 %, beside 8
     /// untrained models (47.1 to 52.4 %)"; empty: not measured yet.
     std::string heading;
-    std::int64_t step = 0;      ///< of the weights
-    std::string metric;         ///< "accuracy", "mean_error"
-    double base = 0.0;          ///< of the whole model; NaN: not yet
-    bool text = false;          ///< examples are windows of text
-    std::int64_t tokens = 0;    ///< of each, at most; 0: all
-    std::int64_t wanted = 0;    ///< examples of the second pass, and of the maps
-    std::int64_t measured = 0;  ///< those so far
-    std::int64_t available = 0;  ///< that the data have
-    std::int64_t different = 0;  ///< of the measured ones, by what they show; 0: not known
+    std::int64_t step = 0;        ///< of the weights
+    std::string metric;           ///< "accuracy", "mean_error"
+    double base = 0.0;            ///< of the whole model; NaN: not yet
+    bool text = false;            ///< examples are windows of text
+    std::int64_t tokens = 0;      ///< of each, at most; 0: all
+    std::int64_t wanted = 0;      ///< examples of the second pass, and of the maps
+    std::int64_t measured = 0;    ///< those so far
+    std::int64_t available = 0;   ///< that the data have
+    std::int64_t different = 0;   ///< of the measured ones, by what they show; 0: not known
     std::int64_t trainedOn = -1;  ///< of the different ones; -1: not known
-    std::int64_t meanOf = 0;     ///< examples that means are taken over; 0: not known
-    bool oneAnswer = false;      ///< each example has one answer, right or wrong
+    std::int64_t meanOf = 0;      ///< examples that means are taken over; 0: not known
+    bool oneAnswer = false;       ///< each example has one answer, right or wrong
     /// Examples of the first pass, so far and in all: others, so that parts are not chosen and
     /// measured on the same ones.
     std::int64_t estimated = 0, choosing = 0;

@@ -14,7 +14,7 @@ namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kFewestContrasted = 250, kFreshCounted = 16;
-constexpr double kPassesOfContrast = 3.0;  // a pass, its parts and their terms, in passes
+constexpr double kPassesOfContrast = 4.5;  // a pass, its parts and their terms, in passes
 constexpr std::size_t kBarsOfContrast = 6;
 constexpr double kSmallBar = 0.01;
 
@@ -34,11 +34,12 @@ bool isExplained(const ModelScan& scan, const std::string& map) {
 /// The options of a contrast as a command has them.
 std::string commandText(const ContrastOptions& o) {
     std::string text = "--layer " + std::to_string(o.layer) + " --kind " + o.kind + " --index " +
-                       std::to_string(o.index) + " --attribute '" + o.attribute + "' --examples " +
-                       std::to_string(o.examples) + " --untrained " + std::to_string(o.untrained);
-    if (!o.through.empty()) text += " --through '" + o.through + "'";
+                       std::to_string(o.index) + " --attribute " + shellWord(o.attribute) +
+                       " --examples " + std::to_string(o.examples) + " --untrained " +
+                       std::to_string(o.untrained);
+    if (!o.through.empty()) text += " --through " + shellWord(o.through);
     if (o.use) text += " --use";
-    if (!o.attributes.empty()) text += " --attributes '" + o.attributes + "'";
+    if (!o.attributes.empty()) text += " --attributes " + shellWord(o.attributes);
     return text;
 }
 
@@ -130,8 +131,10 @@ void explainFindings(ModelScan& scan, AnalysisSubject& subject, const ContrastPl
                     isHeadPart(parts.strongestI))
                     how.through = parts.strongestI;
                 const auto c = contrastOf(subject, how, {plan.stop, progress(0.2, 1.0), {}, {}});
-                for (const auto& sentence : sentencesOf(c))
-                    explanation.text += (explanation.text.empty() ? "" : " ") + sentence;
+                // The guard of a scan asks the same of more examples.
+                if (c.guard.empty())
+                    for (const auto& sentence : sentencesOf(c))
+                        explanation.text += (explanation.text.empty() ? "" : " ") + sentence;
                 if (!explanation.text.empty()) {
                     explanation.command = commandText(how);
                     explanation.bars = barsOf(c);

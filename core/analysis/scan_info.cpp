@@ -84,6 +84,7 @@ namespace {
 
 std::string scanText(const ModelScan& scan) {
     auto text = scan.heading + "\n";
+    for (const auto& sentence : scan.atlas.hypotheses) text += "\n" + sentence + "\n";
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
         const auto& finding = scan.findings[k];
         text += "\n" + std::to_string(k + 1) + ". " + finding.text + "\n";

@@ -257,9 +257,8 @@ ReportFigure labelFigure(const ModelScan& scan) {
             if (map.labelled < 0) continue;
             const auto fit = namedAttribute(scan.atlas, map, map.labelled);
             svg.text(left - 10, y + 14,
-                     std::to_string(k + 1) + ". " + partTitle(map.name) + ": " +
-                         fit.words,
-                     "t", "end");
+                     std::to_string(k + 1) + ". " + partTitle(map.name) + ": " + fit.words, "t",
+                     "end");
             if (std::isfinite(fit.untrainedLow))
                 svg.bar(at(fit.untrainedLow), at(fit.untrainedHigh), y + 6, 8, "u");
             if (std::isfinite(fit.low)) svg.line(at(fit.low), y + 10, at(fit.high), y + 10, "l");
@@ -469,11 +468,11 @@ const char* const kPage =
 std::string introduction(const ModelScan& scan) {
     std::int64_t exact = 0;
     for (const auto& part : scan.parts) exact += !part.row.ways.empty();
-    return scan.heading + ". " +
-           groupedNumber(std::ssize(scan.parts)) + " parts estimated, " + groupedNumber(exact) +
-           " measured exactly, " + groupedNumber(std::ssize(scan.described)) +
-           " maps compared with " + groupedNumber(std::ssize(scan.atlas.attributes)) +
-           " attributes and " + std::to_string(scan.untrained) +
+    return scan.heading + ". " + groupedNumber(std::ssize(scan.parts)) + " parts estimated, " +
+           groupedNumber(exact) + " measured exactly, " +
+           groupedNumber(std::ssize(scan.described)) + " maps compared with " +
+           groupedNumber(std::ssize(scan.atlas.attributes)) + " attributes and " +
+           std::to_string(scan.untrained) +
            " untrained models. One run, one seed: whether other seeds learn the same is not "
            "measured.";
 }
@@ -520,7 +519,10 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
         "<meta name=\"generator\" content=\"Relascope\"><meta name=\"command\" content=\"" +
         escapedXml(command) + "\"><title>" + title + "</title><style>" + kPage +
         "</style></head><body>\n<h1>" + title + "</h1>\n<p>" + escapedXml(introduction(scan)) +
-        "</p>\n<h2>Findings</h2>\n";
+        "</p>\n";
+    for (const auto& sentence : scan.atlas.hypotheses)
+        page += "<p>" + emphasised(sentence) + "</p>\n";
+    page += "<h2>Findings</h2>\n";
     if (scan.findings.empty()) page += "<p>There are none.</p>\n";
     page += "<ol>\n";
     for (const auto& finding : scan.findings) {
@@ -563,7 +565,9 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
 std::string markdownOf(const ModelScan& scan, const std::string& subject,
                        const std::string& command, const std::vector<ReportFigure>& figures,
                        const std::string& name) {
-    std::string page = "# Scan of " + subject + "\n\n" + introduction(scan) + "\n\n## Findings\n\n";
+    std::string page = "# Scan of " + subject + "\n\n" + introduction(scan) + "\n\n";
+    for (const auto& sentence : scan.atlas.hypotheses) page += sentence + "\n\n";
+    page += "## Findings\n\n";
     if (scan.findings.empty()) page += "There are none.\n";
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
         page += std::to_string(k + 1) + ". " + scan.findings[k].text + "\n";

@@ -321,12 +321,11 @@ private:
         std::vector<std::string> numbers;
         for (const auto index : indices) numbers.push_back(std::to_string(index));
         const bool many = maps.size() > 1;
-        const auto title = many ? upper(partTitle(best.layer)) +
-                                      (best.head ? ", heads " : ", relations ") +
-                                      enumerated(numbers)
-                                : partTitle(best.name);
-        finding.text =
-            firstLine(title, best, together, "needed with others, or ", {}, many);
+        const auto title = many
+                               ? upper(partTitle(best.layer)) +
+                                     (best.head ? ", heads " : ", relations ") + enumerated(numbers)
+                               : partTitle(best.name);
+        finding.text = firstLine(title, best, together, "needed with others, or ", {}, many);
         finding.proof = proof(best, clause(together, best.head ? "the attention of the layer"
                                                                : "all relations of the layer")) +
                         alone;
@@ -544,10 +543,9 @@ private:
             return selectivityOf(*a) > selectivityOf(*b);
         });
         for (std::size_t k = 0; k < std::min(unused.size(), kMostUnused); ++k)
-            m_scan.notFound.push_back(
-                sentence(partTitle(unused[k]->name) + " " + meaningOf(m_scan.atlas, *unused[k]) +
-                         " (" + proofOf(m_scan.atlas, *unused[k]) + "), but " +
-                         clause(claimOf(unused[k]->name))));
+            m_scan.notFound.push_back(sentence(
+                partTitle(unused[k]->name) + " " + meaningOf(m_scan.atlas, *unused[k]) + " (" +
+                proofOf(m_scan.atlas, *unused[k]) + "), but " + clause(claimOf(unused[k]->name))));
         if (unused.size() > kMostUnused)
             m_scan.notFound.push_back(std::to_string(unused.size() - kMostUnused) +
                                       " more maps answer an attribute, and are not shown to be "

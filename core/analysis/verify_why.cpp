@@ -234,7 +234,7 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     report.add(
         namesLine(key + "/parts_j", withoutStacks(streams, read.namesJ), query.at("parts_j")));
     ContrastPairs pairs;
-    pairs.scale = parts.scale();
+    pairs.scale = parts.scale(), pairs.fewest = 8;
     pairs.byOffset = options.input() == InputKind::Tokens;
     const auto n = objects.size(0);
     const auto attribute = storedTensor(stored, "attribute", file),
@@ -248,7 +248,8 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     pairs.u = ofThoseThatTakePart(pairs, read.u);
     pairs.v = ofThoseThatTakePart(pairs, read.v);
     const auto means = meansOf(pairs);
-    // Intervals of a case are those of drawn sets of examples, the means and effects of all held.
+    // Intervals of a case are those of drawn sets of examples, the means and effects of all held,
+    // and its effects are those of values that 8 objects have.
     const auto draws = storedTensor(stored, "draws", file);
     const auto counts = torch::zeros({draws.size(0), draws.size(1)}, torch::kDouble);
     const auto terms = contrastTerms(

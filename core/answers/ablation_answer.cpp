@@ -19,8 +19,8 @@ struct AblationLine {
     std::string edit, use, metric;
     AblationRow::Way way;
     std::int64_t examples = 0;
-    PairedChange adds{"", columns::kNone, columns::kNone, columns::kNone, columns::kNone,
-                      columns::kNone};
+    PairedChange adds{
+        "", columns::kNone, columns::kNone, columns::kNone, columns::kNone, columns::kNone};
 };
 
 ColumnTable<AblationLine> lineColumns(bool percent, const std::string& use = {}) {
@@ -173,9 +173,9 @@ Answer answerOf(const AblationTable& table, const ClaimedUses& uses) {
         removed.push_back(
             {static_cast<std::int64_t>(removed.size()) + 1, part, table.cumulativeWay, edited});
     const bool percent = metricInfo(table.metric).isFraction();
-    Answer answer{{factsOf(ablationFacts(), table),
-                   tableOf("rows", "",
-                           lineColumns(percent, useHeading(table.metric, uses.least)), lines)}};
+    Answer answer{
+        {factsOf(ablationFacts(), table),
+         tableOf("rows", "", lineColumns(percent, useHeading(table.metric, uses.least)), lines)}};
     for (auto& column : factsOf(claimColumns(), uses).columns)
         answer.tables.front().columns.push_back(std::move(column));
     if (!table.untrained.empty())

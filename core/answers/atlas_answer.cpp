@@ -403,6 +403,7 @@ void addParts(Answer& answer, const Atlas& atlas) {
          {tableOf("fits", "Attributes", fitColumns(), fits),
           tableOf("attributes", "", attributeColumns(), atlas.attributes),
           tableOf("members", "", memberColumns(), members),
+          textsTable("hypotheses", "sentence", atlas.hypotheses),
           tableOf("uses", "", useColumns(), uses), tableOf("lists", "", listColumns(), lists),
           tableOf("pairs", "", atlasPairColumns(), pairs),
           valuesTable("correlation_place_removed", atlas.correlation),
@@ -463,11 +464,12 @@ void takeParts(Atlas& atlas, const Answer& answer) {
         return atlas.relations.at(static_cast<std::size_t>(std::max<std::int64_t>(0, row)));
     };
     atlas.attributes = rowsOf(attributeColumns(), answer.table("attributes"));
+    atlas.hypotheses = answer.table("hypotheses").texts("sentence");
     for (const auto& line : rowsOf(memberColumns(), answer.table("members"))) {
         requireBelow("a member of an attribute", line.member, std::ssize(atlas.attributes));
         requireBelow("an attribute with members", line.attribute, std::ssize(atlas.attributes));
-        atlas.attributes[static_cast<std::size_t>(line.attribute)].members.emplace_back(
-            line.member, line.holds);
+        atlas.attributes[static_cast<std::size_t>(line.attribute)].members.emplace_back(line.member,
+                                                                                        line.holds);
     }
     for (auto& relation : atlas.relations) relation.fits.resize(atlas.attributes.size());
     for (const auto& line : rowsOf(fitColumns(), answer.table("fits")))

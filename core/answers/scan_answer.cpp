@@ -64,14 +64,15 @@ ColumnTable<PartLine> partColumns(const std::string& metric, double least = 0.0)
         all.push_back(number(name + "_high", value(2)));
     }
     for (auto& column : ColumnTable<R>{
-             text("use", [](R& r) -> std::string& { return r.part.use; },
-                  {useHeading(metric, least),
-                   {},
-                   "Needed: the mildest replacement costs more than this. Listened to: only another "
-                   "example's values do. In the way: it gains. Not used: none costs or gains as "
-                   "much. Used: all cost something, and whether more than this is not known. "
-                   "Needed together: with others of its group. Undecided: more examples are "
-                   "needed."}),
+             text(
+                 "use", [](R& r) -> std::string& { return r.part.use; },
+                 {useHeading(metric, least),
+                  {},
+                  "Needed: the mildest replacement costs more than this. Listened to: only another "
+                  "example's values do. In the way: it gains. Not used: none costs or gains as "
+                  "much. Used: all cost something, and whether more than this is not known. "
+                  "Needed together: with others of its group. Undecided: more examples are "
+                  "needed."}),
              text("label", [](R& r) -> std::string& { return r.label; },
                   {"Label", {}, "What the map tells of pairs of objects"}),
              text("attribute", [](R& r) -> std::string& { return r.attribute; }),
@@ -285,8 +286,7 @@ Answer answerOf(const ModelScan& scan) {
         for (const auto& bar : scan.explanations[k].bars)
             bars.push_back({static_cast<std::int64_t>(k), bar});
     Answer answer{{factsOf(scanFacts(), scan),
-                   tableOf("parts", "Parts", partColumns(scan.metric, scan.least),
-                           partLines(scan)),
+                   tableOf("parts", "Parts", partColumns(scan.metric, scan.least), partLines(scan)),
                    tableOf("findings", "Findings", findingColumns(), scan.findings),
                    textsTable("not_found", "text", scan.notFound),
                    tableOf("checks", "", checkColumns(), checks),

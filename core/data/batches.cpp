@@ -108,9 +108,11 @@ std::vector<std::uint64_t> contentOf(const Batch& batch) {
     std::vector<std::uint64_t> all;
     if (inputs.numel() == 0) return all;
     const auto* bytes = static_cast<const char*>(inputs.const_data_ptr());
-    const auto each = static_cast<std::size_t>(inputs.nbytes()) / static_cast<std::size_t>(inputs.size(0));
+    const auto each =
+        static_cast<std::size_t>(inputs.nbytes()) / static_cast<std::size_t>(inputs.size(0));
     for (std::int64_t e = 0; e < inputs.size(0); ++e)
-        all.push_back(std::hash<std::string_view>()({bytes + static_cast<std::size_t>(e) * each, each}));
+        all.push_back(
+            std::hash<std::string_view>()({bytes + static_cast<std::size_t>(e) * each, each}));
     return all;
 }
 

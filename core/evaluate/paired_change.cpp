@@ -104,8 +104,9 @@ PairedChange pairedChange(const std::string& metric, std::span<const double> bas
     for (std::size_t i = 0; i < std::min({base.size(), edited.size(), weights.size()}); ++i) {
         if (!(weights[i] > 0) || std::isnan(base[i]) || std::isnan(edited[i])) continue;
         const double change = edited[i] - base[i];
-        const auto at = i < content.size() ? unitOf.try_emplace(content[i], units.size()).first->second
-                                           : units.size();
+        const auto at = i < content.size()
+                            ? unitOf.try_emplace(content[i], units.size()).first->second
+                            : units.size();
         if (at == units.size()) units.push_back({0.0, 0.0, true, change});
         auto& unit = units[at];
         unit.sum += change * weights[i], unit.weight += weights[i];

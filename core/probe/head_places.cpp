@@ -170,7 +170,8 @@ void PlaceShares::add(int i, const float* row, bool causal, int lineStart, bool 
 std::string PlaceShares::reading() const {
     constexpr double kMost = 0.8, kOfTheRest = 0.5;
     const auto percent = [](double share) {
-        return " (" + std::to_string(static_cast<int>(std::lround(100.0 * std::min(share, 0.995)))) +
+        return " (" +
+               std::to_string(static_cast<int>(std::lround(100.0 * std::min(share, 0.995)))) +
                " %)";
     };
     const auto explains = [&](const Share& share) {

@@ -117,8 +117,7 @@ struct ProbeSequence {
     std::vector<std::int64_t> tokens;
     std::vector<float> vectors;  ///< [n, width] row-major, where the objects are vectors
     int width = 0;
-    std::vector<std::string> features = {};  ///< names of the numbers of a vector; may be empty
-    std::vector<std::string> labels;         ///< display names of the elements; may be empty
+    std::vector<std::string> labels;  ///< display names of the elements; may be empty
     bool text = false;  ///< labels are pieces of text, as bytes; joined they give the text
     std::vector<Image> pictures;  ///< one for each object, if objects can be drawn; may be empty
 

@@ -87,15 +87,17 @@ void from_json(const Json& json, Image& image) {
 
 void to_json(Json& json, const ProbeSequence& s) {
     // Labels are pieces of text, as bytes: CBOR's text has to be UTF-8 for others to read it.
-    json = {{"tokens", packed(s.tokens)}, {"vectors", packed(s.vectors)}, {"width", s.width},
-            {"features", s.features},     {"labels", s.labels},           {"text", s.text},
+    json = {{"tokens", packed(s.tokens)},
+            {"vectors", packed(s.vectors)},
+            {"width", s.width},
+            {"labels", s.labels},
+            {"text", s.text},
             {"pictures", s.pictures}};
 }
 void from_json(const Json& json, ProbeSequence& s) {
     s.tokens = unpacked<std::int64_t>(json.at("tokens"));
     s.vectors = unpacked<float>(json.at("vectors"));
     json.at("width").get_to(s.width);
-    json.at("features").get_to(s.features);
     json.at("labels").get_to(s.labels);
     json.at("text").get_to(s.text);
     json.at("pictures").get_to(s.pictures);

@@ -340,7 +340,6 @@ public:
         ProbeSample s;
         s.origin = m_info.name + " " + std::to_string(index);
         s.source.width = static_cast<int>(m_table->width);
-        s.source.features = m_table->features;
         s.source.vectors.resize(static_cast<std::size_t>(m_table->objects * m_table->width));
         float label = 0.0f;
         read(index, s.source.vectors, {&label, 1});

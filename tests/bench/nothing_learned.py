@@ -11,11 +11,12 @@ Abstractors of 8 heads on sets. The others are trained on permuted labels, and o
 import argparse
 import collections
 import json
-import math
 import os
 import subprocess
 
 import numpy as np
+
+from coverage import exact  # beside this file
 
 SIZES = ["data.train_size=500", "data.validation_size=1000", "data.test_size=100"]
 WORDS = ["needed", "listened to", "in the way", "needed together"]
@@ -79,25 +80,6 @@ def count(binary, run, counted):
         counted["ablate: " + word] += any(row["use"] == word for row in table["rows"])
 
 
-def exact(hits, of):
-    """The 95 % interval of a share, in per cent (Clopper and Pearson)."""
-    def tail(p, upper):
-        terms = (math.comb(of, k) * p**k * (1 - p) ** (of - k) for k in (range(hits, of + 1) if upper else range(hits + 1)))
-        return sum(terms)
-
-    def bound(upper):
-        low, high = 0.0, 1.0
-        for _ in range(50):
-            middle = (low + high) / 2
-            if (tail(middle, upper) < 0.025) == upper:
-                low = middle
-            else:
-                high = middle
-        return 100 * low
-
-    return (0.0 if hits == 0 else bound(True)), (100.0 if hits == of else bound(False))
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary"), parser.add_argument("folder")
@@ -117,7 +99,7 @@ def main():
         cells = []
         for table in tables.values():
             low, high = exact(table[line], table["models"])
-            cells.append(str(table[line]) if line == "models" else f"{table[line]} [{low:.0f}, {high:.0f} %]")
+            cells.append(str(table[line]) if line == "models" else f"{table[line]} [{100 * low:.0f}, {100 * high:.0f} %]")
         print(f"| {line} | " + " | ".join(cells) + " |")
 
 

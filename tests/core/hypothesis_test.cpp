@@ -189,20 +189,21 @@ TEST(HypothesisSentences, StandBesideTheBestThatWasFound) {
         hypothesisSentences(atlasWith(0.87, 0.96)),
         std::vector<std::string>{
             "Your hypothesis *same(colour) and same(shape)*: layer 1 relation 1 has AUC 0.870 "
-            "[0.860, 0.880] (untrained 0.400 to 0.550); the best that was found there is "
+            "[0.860, 0.880] (untrained 0.40 to 0.55); the best that was found there is "
             "*same shape* (0.960)."});
     // The numbers turn with the word.
-    EXPECT_EQ(hypothesisSentences(atlasWith(0.05, 0.2)),
-              std::vector<std::string>{
-                  "Your hypothesis not *same(colour) and same(shape)*: layer 1 relation 1 has AUC "
-                  "0.950 [0.940, 0.960] (untrained 0.450 to 0.600); the best that was found there "
-                  "is not *same shape* (0.800), less than your own."});
+    EXPECT_EQ(
+        hypothesisSentences(atlasWith(0.05, 0.2)),
+        std::vector<std::string>{
+            "Your hypothesis *not (same(colour) and same(shape))*: layer 1 relation 1 has AUC "
+            "0.950 [0.940, 0.960] (untrained 0.45 to 0.60); the best that was found there "
+            "is *not same shape* (0.800), less than your own."});
     auto none = atlasWith(0.55, 0.96);
     EXPECT_EQ(
         hypothesisSentences(none),
         std::vector<std::string>{
             "Your hypothesis *same(colour) and same(shape)*: layer 1 relation 1 has AUC 0.550 "
-            "[0.540, 0.560] (untrained 0.400 to 0.550), at most of all maps: no map is shown "
+            "[0.540, 0.560] (untrained 0.40 to 0.55), at most of all maps: no map is shown "
             "to tell it (p 0.005)."});
     // What places decide has no AUC within a place.
     auto places = atlasWith(0.9, 0.8);

@@ -701,15 +701,15 @@ TEST(Conjunctions, ArePromisingWhereNoMemberIsAsGood) {
     EXPECT_EQ(found.asked, 3u * 3u + 4u);
     ASSERT_FALSE(found.promising.empty());
     std::vector<std::string> names;
-    for (const auto& one : found.promising)
-        names.push_back(core::conjunctionName(attributes, one));
+    for (const auto& one : found.promising) names.push_back(core::conjunctionName(attributes, one));
     const auto has = [&](const char* name) {
         return std::find(names.begin(), names.end(), name) != names.end();
     };
     EXPECT_TRUE(has("same colour and same shape")) << names.front();
     EXPECT_TRUE(has("same colour and same shape and not same size"));
     const std::vector<std::vector<float>> single = {values[1]};
-    EXPECT_TRUE(core::promisingConjunctions(shape, single, attributes, {0, 1, 2}, 8).promising.empty())
+    EXPECT_TRUE(
+        core::promisingConjunctions(shape, single, attributes, {0, 1, 2}, 8).promising.empty())
         << "one attribute says it all";
     // By its name it is made again, as a contrast does.
     core::PairAttributes all{attributes, {}};
@@ -718,8 +718,8 @@ TEST(Conjunctions, ArePromisingWhereNoMemberIsAsGood) {
     EXPECT_EQ(core::attributeNamed(all, "same colour and not same size"), 3u);
     EXPECT_EQ(core::attributeNamed(all, "same colour and same flavour"), std::string::npos);
     for (std::size_t k = 0; k < shape.values(); ++k)
-        EXPECT_EQ(all.all[at].truth[k] == kPairYes, attributes[0].truth[k] == kPairYes &&
-                                                        attributes[2].truth[k] == kPairNo);
+        EXPECT_EQ(all.all[at].truth[k] == kPairYes,
+                  attributes[0].truth[k] == kPairYes && attributes[2].truth[k] == kPairNo);
 }
 
 TEST(AtlasLabels, AConjunctionIsALabelWhereItBeatsItsMembers) {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <torch/utils.h>
+#include <sstream>
 
 #include <algorithm>
 #include <cmath>
@@ -547,10 +547,11 @@ TEST(ScanSentences, NameAllAttributesThatDoAsWell) {
         map.also.push_back(std::ssize(map.fits) - 1);
     }
     map.fits[2].auc = 0.1;
-    EXPECT_EQ(sentencesOf(scan)[0].find(
-                  "Layer 2, relation 1 answers *same object*, *same shape*, *small distance* (and 3 "
-                  "more); without it"),
-              0u)
+    EXPECT_EQ(
+        sentencesOf(scan)[0].find(
+            "Layer 2, relation 1 answers *same object*, *same shape*, *small distance* (and 3 "
+            "more); without it"),
+        0u)
         << sentencesOf(scan)[0];
     expectFirstLine(sentencesOf(scan)[0]);
     core::concludeScan(scan);
@@ -579,9 +580,8 @@ TEST(ScanSentences, SayWhatMisleadsAndWhatIsInTheWay) {
     EXPECT_NEAR(misled.findings[0].effect, 0.12, 1e-9);
     auto better = scanOf(-0.001, -0.001);
     better.parts[0].row.ways[1].change = {"accuracy", 0.957, 0.977, 0.02, 0.012, 0.028};
-    EXPECT_NE(
-        sentencesOf(better)[0].find("; the model does better without it: 95.7 to 97.7 %."),
-        std::string::npos)
+    EXPECT_NE(sentencesOf(better)[0].find("; the model does better without it: 95.7 to 97.7 %."),
+              std::string::npos)
         << sentencesOf(better)[0];
 }
 
@@ -666,9 +666,9 @@ TEST(ScanSentences, WhatUntrainedModelsDoIsSaidAndNamesNothing) {
     core::concludeScan(inborn);
     EXPECT_NE(inborn.findings[0].text.find(": without it accuracy falls"), std::string::npos)
         << inborn.findings[0].text;
-    EXPECT_NE(inborn.findings[0].proof.find(
-                  "but not clearly better than weights that are not trained"),
-              std::string::npos);
+    EXPECT_NE(
+        inborn.findings[0].proof.find("but not clearly better than weights that are not trained"),
+        std::string::npos);
     auto chance = scanOf(-0.457, -0.5);
     chance.atlas.untrainedScores = {0.5, 0.956};
     const auto none = sentencesOf(chance);

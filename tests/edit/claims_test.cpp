@@ -128,11 +128,12 @@ TEST(Claims, SentencesHaveBothEnds) {
     EXPECT_EQ(clause(claimTable(loses(1.1), loses(0.2), loses(0.3), loses(0.0))),
               "taking it out costs 1.1 points [0.6, 1.6] at most, whichever way");
     const auto open = claimTable(loses(4, 4.5), loses(5, 5), loses(6, 3), loses(4.5, 3), 200);
-    EXPECT_EQ(clause(open),
-              "from 200 images it cannot be said whether it is used by more than 2.2 points: taking "
-              "it out costs 4.0 points [\u22120.5, 8.5] (zero) to 6.0 points [3.0, 9.0] (another "
-              "example's values), 5.0 points [0.0, 10.0] (the mean of its values over 1,024 "
-              "examples); about 1,900 would do")
+    EXPECT_EQ(
+        clause(open),
+        "from 200 images it cannot be said whether it is used by more than 2.2 points: taking "
+        "it out costs 4.0 points [\u22120.5, 8.5] (zero) to 6.0 points [3.0, 9.0] (another "
+        "example's values), 5.0 points [0.0, 10.0] (the mean of its values over 1,024 "
+        "examples); about 1,900 would do")
         << "the widest interval, which decides, is shown";
     auto few = open;
     few.available = 1000;

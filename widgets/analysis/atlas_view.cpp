@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <QHeaderView>
+#include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
@@ -14,6 +15,7 @@
 #include "answers/atlas_answer.h"
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_view.h"
+#include "widgets/analysis/findings_bar.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -27,6 +29,7 @@ constexpr int kBesideEachOther = 900;
 AtlasView::AtlasView(QWidget* parent)
     : AnswerView(QStringLiteral("Relation atlas"), QStringLiteral("atlas"), parent),
       m_keepOne(new QPushButton(QStringLiteral("Keep one of each group"), this)),
+      m_said(new QLabel(this)),
       m_both(new QSplitter(Qt::Vertical, this)),
       m_table(new TableView(QStringLiteral("Relations and heads"), this)),
       m_choice(new SegmentedControl(this)),
@@ -53,6 +56,14 @@ AtlasView::AtlasView(QWidget* parent)
     m_both->setStretchFactor(1, 3);
     m_both->setSizes({220, 480});
     m_both->setChildrenCollapsible(false);
+    m_said->setWordWrap(true);
+    m_said->setFont(smallFont());
+    m_said->setContentsMargins(16, 4, 16, 4);
+    m_said->setTextFormat(Qt::PlainText);
+    m_said->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_said->setAccessibleName(QStringLiteral("Hypotheses"));
+    m_said->hide();
+    content()->addWidget(m_said);
     content()->addWidget(m_both, 1);
     m_keepOne->setProperty("compact", true);
     addControl(m_keepOne);
@@ -75,7 +86,7 @@ int AtlasView::chosen() const {
 void AtlasView::fill(const Answer& answer) {
     if (answer.tables.empty()) {
         m_atlas = {};
-        m_keepOne->hide();
+        m_keepOne->hide(), m_said->hide();
         m_table->setTable({});
         return showSheet(-1);
     }
@@ -103,6 +114,11 @@ void AtlasView::fill(const Answer& answer) {
     if (!m_atlas.remark.empty())
         sub += QStringLiteral("; ") + QString::fromStdString(m_atlas.remark);
     head()->setSubText(sub);
+    QStringList said;
+    if (!m_atlas.guard.empty()) said << QString::fromStdString(m_atlas.guard);
+    for (const auto& sentence : m_atlas.hypotheses) said << findingText(sentence);
+    m_said->setText(said.join(u'\n'));
+    m_said->setVisible(!said.isEmpty());
     showGroups();
     m_table->chooseRow(before);
     showSheet(before);

@@ -9,6 +9,7 @@
 #include "widgets/analysis/answer_view.h"
 #include "widgets/kit/table_view.h"
 
+class QLabel;
 class QPushButton;
 class QScrollArea;
 class QSplitter;
@@ -56,6 +57,7 @@ private:
 
     RelationAtlas m_atlas;
     QPushButton* m_keepOne;
+    QLabel* m_said;  ///< hypotheses of one's own, or why nothing is said of uses
     QSplitter* m_both;
     TableView* m_table;
     SegmentedControl* m_choice;  ///< which panel about the chosen map is shown

@@ -66,17 +66,18 @@ std::vector<GridPanel> panelsOf(const Answer& answer) {
             return GridCell{value, share(value)};
         };
         panel.text = [heads, values, readings, layers, name, flat = even[m]](int layer,
-                                                                            int column) {
+                                                                             int column) {
             const auto row = static_cast<std::size_t>(std::max(0, heads->rowAt(layer, column)));
             const auto& link = heads->links[row];
             return QStringLiteral("%1, %2 head %3: %4 %5; even attention %6")
-                .arg(shownText(layers[static_cast<std::size_t>(layer)]),
-                     link.kind == MapKind::RelationalAttention ? QStringLiteral("relational")
-                                                               : QStringLiteral("sensory"))
-                .arg(link.index + 1)
+                       .arg(shownText(layers[static_cast<std::size_t>(layer)]),
+                            link.kind == MapKind::RelationalAttention ? QStringLiteral("relational")
+                                                                      : QStringLiteral("sensory"))
+                       .arg(link.index + 1)
                        .arg(name, share((*values)[row]), share(flat)) +
-                   ((*readings)[row].empty() ? QString()
-                                             : QStringLiteral("; it ") + shownText((*readings)[row]));
+                   ((*readings)[row].empty()
+                        ? QString()
+                        : QStringLiteral("; it ") + shownText((*readings)[row]));
         };
         panels.push_back(std::move(panel));
     }

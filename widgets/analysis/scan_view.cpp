@@ -64,6 +64,9 @@ void ScanView::fill(const Answer& answer) {
                                  "the same places i and j; 0.5 is chance"));
         fold(k, !m_open.contains(k));
     }
+    for (const auto& text : scan.atlas.hypotheses)
+        (new QListWidgetItem(findingText(text), m_sentences))
+            ->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
     for (const auto& text : scan.notFound) {
         auto* item = new QListWidgetItem(findingText(text), m_sentences);
         item->setForeground(Theme::current().muted);
@@ -73,8 +76,7 @@ void ScanView::fill(const Answer& answer) {
     QString sub = !scan.heading.empty()
                       ? QString::fromStdString(scan.heading)
                       : QStringLiteral("%1 %2 of %3")
-                            .arg(groupedNumber(scan.estimated),
-                                 QString::fromStdString(scan.noun),
+                            .arg(groupedNumber(scan.estimated), QString::fromStdString(scan.noun),
                                  QString::fromStdString(scan.data));
     static const char* const passes[] = {"first pass: estimates", "second pass: exact effects",
                                          "third pass: attributes"};
@@ -100,13 +102,12 @@ void ScanView::fold(std::size_t finding, bool folded) {
         m_open.insert(finding);
     const int row = 2 * static_cast<int>(finding);
     const bool folds = !one.proof.empty();
-    m_sentences->item(row)->setText(
-        QStringLiteral("%1 %2. %3")
-            .arg(!folds   ? QStringLiteral("\u2002")
-                 : folded ? QStringLiteral("\u25B8")
-                          : QStringLiteral("\u25BE"))
-            .arg(finding + 1)
-            .arg(findingText(one.text)));
+    m_sentences->item(row)->setText(QStringLiteral("%1 %2. %3")
+                                        .arg(!folds   ? QStringLiteral("\u2002")
+                                             : folded ? QStringLiteral("\u25B8")
+                                                      : QStringLiteral("\u25BE"))
+                                        .arg(finding + 1)
+                                        .arg(findingText(one.text)));
     m_sentences->item(row + 1)->setHidden(folded || !folds);
     m_sentences->doItemsLayout();
 }
@@ -159,6 +160,8 @@ void ScanView::draw(FigureLines& lines) const {
         if (m_open.contains(k) && !finding.proof.empty())
             lines.wrapped(findingText(finding.proof), smallFont(), t.muted);
     }
+    for (const auto& text : m_scan.atlas.hypotheses)
+        lines.wrapped(findingText(text), smallFont(), t.text);
     for (const auto& text : m_scan.notFound) lines.wrapped(findingText(text), smallFont(), t.muted);
     lines.y += 8;
     lines.table(*m_table);

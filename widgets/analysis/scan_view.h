@@ -19,9 +19,9 @@ public:
     explicit ScanView(QWidget* parent = nullptr);
 
     const ModelScan& result() const { return m_scan; }
-    /// Two lines for each finding: what it means, and the numbers behind it, which unfold by a click
-    /// on the arrow, or by Right and Left; then what was not found. A click or Enter on a finding
-    /// shows its map at its best example in the inspector.
+    /// Two lines for each finding: what it means, and the numbers behind it, which unfold by a
+    /// click on the arrow, or by Right and Left; then what was not found. A click or Enter on a
+    /// finding shows its map at its best example in the inspector.
     QListWidget* sentences() const { return m_sentences; }
     TableView* table() const { return m_table; }
 
