@@ -329,25 +329,29 @@ void addPairs(const Duel& duel, std::vector<std::string>& sentences) {
     if (duel.pairs.empty() || !enoughToSay(duel.pairs.front().pairs, false)) return;
     const MetricWords words("pair_accuracy");
     const auto points = [&](const PairedChange& change) {
-        return numberText("%+.1f", 100.0 * change.change) + " points " +
+        return (change.change > 0.0 ? "+" : "") + words.number(change.change) + " points " +
                words.interval(change.low, change.high);
     };
-    const auto side = [&](double accuracy, double untrained, bool prefers) {
+    const auto side = [&](double accuracy, double untrained) {
         return words.number(accuracy) + " %" +
                (std::isfinite(untrained) ? " (untrained at most " + words.number(untrained) + " %)"
-                                         : std::string()) +
-               (prefers ? "" : ", which is not shown to be more than chance,");
+                                         : std::string());
     };
     const auto& all = duel.pairs.front();
     auto text = "Of " + groupedNumber(all.pairs) + " minimal pairs, which differ in " +
                 groupedNumber(all.words) + " sets of words, A finds " +
-                side(all.accuracy.base, all.untrainedA, all.prefersA) + " right and B " +
-                side(all.accuracy.edited, all.untrainedB, all.prefersB) + ": " +
-                points(all.accuracy);
+                side(all.accuracy.base, all.untrainedA) + " right and B " +
+                side(all.accuracy.edited, all.untrainedB) + ": " + points(all.accuracy);
     const auto differs = [](const Duel::PairChange& one) {
         return one.accuracy.low > 0.0 || one.accuracy.high < 0.0;
     };
     if (!differs(all)) text += "; these pairs do not tell them apart";
+    if (!all.prefersA || !all.prefersB)
+        text += std::string("; ") +
+                (all.prefersA   ? "B is not"
+                 : all.prefersB ? "A is not"
+                                : "neither is") +
+                " shown to prefer the good sentences beyond chance";
     std::vector<double> p;
     for (std::size_t k = 1; k < duel.pairs.size(); ++k) {
         const auto& one = duel.pairs[k];

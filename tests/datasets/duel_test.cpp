@@ -410,6 +410,30 @@ TEST(DuelSentences, ATestAndItsIntervalAgree) {
     EXPECT_NE(allSentences(duel).find("A is better"), std::string::npos);
 }
 
+// Of minimal pairs the interval decides, and a phenomenon that neither prefers is not named.
+TEST(DuelSentences, MinimalPairsStandBesideUntrainedModels) {
+    Duel duel;
+    Duel::PairChange all{"all", 120, {"pair_accuracy", 0.5, 0.8, 0.3, 0.2, 0.4}};
+    all.words = 40, all.untrainedA = 0.52, all.untrainedB = 0.55, all.prefersB = true;
+    auto one = all;
+    one.phenomenon = "islands", one.pairs = 60;
+    duel.pairs = {all, one};
+    EXPECT_NE(
+        allSentences(duel).find(
+            "Of 120 minimal pairs, which differ in 40 sets of words, A finds 50.0 % (untrained "
+            "at most 52.0 %) right and B 80.0 % (untrained at most 55.0 %): +30.0 points "
+            "[20.0, 40.0]; A is not shown to prefer the good sentences beyond chance."),
+        std::string::npos)
+        << allSentences(duel);
+    EXPECT_NE(allSentences(duel).find("in islands +30.0 points"), std::string::npos);
+    duel.pairs[1].prefersB = false;
+    EXPECT_EQ(allSentences(duel).find("islands"), std::string::npos) << allSentences(duel);
+    duel.pairs[0].prefersB = false;
+    EXPECT_NE(allSentences(duel).find("neither is shown to prefer"), std::string::npos);
+    duel.pairs[0].accuracy.low = -0.01;
+    EXPECT_NE(allSentences(duel).find("these pairs do not tell them apart"), std::string::npos);
+}
+
 TEST(DuelSentences, AnyCountOfFewAnswersHasATestAndAnIntervalThatAgree) {
     for (std::int64_t changed = 1; changed < static_cast<std::int64_t>(kFewChanged); ++changed)
         for (std::int64_t gained = 0; gained <= changed; ++gained)
