@@ -459,7 +459,8 @@ UseClaims useClaims(const AblationTable& table) {
         claim.group = group->part;
         claim.together = whole->use == PartUse::Needed && claim.use != PartUse::Needed &&
                          claim.use != PartUse::InTheWay && doesAdd[k] &&
-                         words.gained(*table.rows[k].adds).low > 0.0;
+                         words.number(words.gained(*table.rows[k].adds).low) !=
+                             words.number(0.0);  // as it is written
     }
     return claims;
 }

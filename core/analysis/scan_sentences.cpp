@@ -427,9 +427,15 @@ private:
         return names;
     }
 
+    /// A part, or its map together with others, is a finding.
     bool isFound(const std::string& name) const {
-        return std::any_of(m_scan.findings.begin(), m_scan.findings.end(),
-                           [&](const auto& finding) { return finding.part == name; });
+        return std::any_of(
+            m_scan.findings.begin(), m_scan.findings.end(), [&](const auto& finding) {
+                return finding.part == name ||
+                       std::any_of(finding.maps.begin(), finding.maps.end(), [&](std::int64_t m) {
+                           return m_scan.atlas.relations[static_cast<std::size_t>(m)].name == name;
+                       });
+            });
     }
     /// A relation of this layer is a finding.
     bool memberFound(const std::string& relations) const {

@@ -27,7 +27,7 @@ namespace relascope {
 namespace {
 
 using namespace std::chrono_literals;
-using Answer = OneWindow::Answer;
+using StartAnswer = OneWindow::Answer;
 
 TEST(Handover, IsReadAsItWasWritten) {
     const Handover both{{"/a b/c.pt", QString::fromUtf8("/\u00e4\n\"x\"")}, "token_TIME12"};
@@ -81,7 +81,7 @@ class OneWindowTest : public ::testing::Test {
 protected:
     QString place() const { return folder.path() + QStringLiteral("/w"); }
     /// As another process would, while this one keeps its window alive.
-    Answer handOver(const Handover& handover, std::chrono::milliseconds patience = 10s) {
+    StartAnswer handOver(const Handover& handover, std::chrono::milliseconds patience = 10s) {
         auto answer = std::async(std::launch::async, [=, place = place()] {
             return OneWindow(place).handOver(handover, patience);
         });
@@ -108,8 +108,8 @@ TEST_F(OneWindowTest, TakesFilesInOrder) {
     QObject::connect(&window, &OneWindow::asked, &window,
                      [&](const Handover& handover) { asked << handover; });
     const Handover files{{"/z", "/a"}, "token"};
-    EXPECT_EQ(handOver(files), Answer::Taken);
-    EXPECT_EQ(handOver({}), Answer::Taken) << "only to be shown";
+    EXPECT_EQ(handOver(files), StartAnswer::Taken);
+    EXPECT_EQ(handOver({}), StartAnswer::Taken) << "only to be shown";
     ASSERT_EQ(asked.size(), 2);
     EXPECT_EQ(asked[0], files);
     EXPECT_EQ(asked[1], Handover());
@@ -117,7 +117,7 @@ TEST_F(OneWindowTest, TakesFilesInOrder) {
     ASSERT_EQ(::stat(QFile::encodeName(window.socketPath()).constData(), &file), 0);
     EXPECT_EQ(file.st_mode & 0777, 0700u & file.st_mode) << "nobody else may connect";
     window.close();
-    EXPECT_EQ(handOver(files), Answer::Nobody);
+    EXPECT_EQ(handOver(files), StartAnswer::Nobody);
     EXPECT_EQ(asked.size(), 2);
 }
 
@@ -149,12 +149,12 @@ TEST_F(OneWindowTest, WhatAKilledWindowLeavesIsNoObstacle) {
         QFile lock(window.lockPath());
         ASSERT_TRUE(lock.open(QIODevice::WriteOnly));
     }
-    EXPECT_EQ(handOver({{"/x"}, {}}), Answer::Nobody);
+    EXPECT_EQ(handOver({{"/x"}, {}}), StartAnswer::Nobody);
     const SecondStart start = handOverOrListen(window, {{"/x"}, {}});
     EXPECT_FALSE(start.ends);
     EXPECT_TRUE(start.complaint.isEmpty());
     EXPECT_TRUE(window.listening());
-    EXPECT_EQ(handOver({{"/x"}, {}}), Answer::Taken);
+    EXPECT_EQ(handOver({{"/x"}, {}}), StartAnswer::Taken);
 }
 
 TEST_F(OneWindowTest, AWindowThatHangsIsNotWaitedForLong) {
@@ -168,7 +168,7 @@ TEST_F(OneWindowTest, AWindowThatHangsIsNotWaitedForLong) {
     EXPECT_TRUE(start.complaint.contains("does not answer"));
     EXPECT_FALSE(second.listening());
     // When it wakes up it must not open what the second start has opened itself.
-    EXPECT_EQ(handOver({}), Answer::Taken);
+    EXPECT_EQ(handOver({}), StartAnswer::Taken);
     ASSERT_EQ(asked.size(), 1);
     EXPECT_EQ(asked[0][0].value<Handover>(), Handover());
 }
@@ -178,7 +178,7 @@ TEST_F(OneWindowTest, AnotherVersionIsLeftAlone) {
     QObject::connect(&other, &QLocalServer::newConnection, &other,
                      [&] { other.nextPendingConnection()->write("relascope-window 2\n"); });
     ASSERT_TRUE(other.listen(OneWindow(place()).socketPath()));
-    EXPECT_EQ(handOver({{"/x"}, {}}), Answer::Silent);
+    EXPECT_EQ(handOver({{"/x"}, {}}), StartAnswer::Silent);
 }
 
 TEST_F(OneWindowTest, BadGuestsAreSentAway) {
@@ -218,7 +218,7 @@ TEST_F(OneWindowTest, BadGuestsAreSentAway) {
         crowd.back()->connectToServer(window.socketPath());
     }
     crowd.clear();
-    EXPECT_EQ(handOver({{"/x"}, {}}), Answer::Taken) << "beside one that says nothing";
+    EXPECT_EQ(handOver({{"/x"}, {}}), StartAnswer::Taken) << "beside one that says nothing";
     EXPECT_EQ(asked.size(), 2);
     EXPECT_EQ(silent->state(), QLocalSocket::ConnectedState);
 }

@@ -78,7 +78,7 @@ def count(binary, run, counted, uses):
     for word in WORDS:
         counted["scan: " + word] += any(one["use"] == word for one in scan["parts"])
     counted["scan: findings"] += len(scan["findings"]) > 0
-    counted["guard"] += any(text.startswith("The model answers no better") for text in scan["not_found"])
+    counted["guard"] += any(line["text"].startswith("The model answers no better") for line in scan["not_found"])
     table = json.loads(call(binary, "ablate", run, "--examples", "500", "--json"))
     for word in WORDS:
         counted["ablate: " + word] += any(row["use"] == word for row in table["rows"])

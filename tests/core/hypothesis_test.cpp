@@ -167,7 +167,7 @@ TEST(HypothesisClasses, AreReadFromATable) {
 
 RelationAtlas atlasWith(double auc, double other) {
     RelationAtlas atlas;
-    atlas.attributes = {{"same shape"}, {"same(colour) and same(shape)", false, true}};
+    atlas.attributes = {{"same shape"}, {"same(colour) and same(shape)", false, {}, true}};
     atlas.untrainedModels = 8;
     for (const char* name : {"layer 1 relation 1", "layer 1 relation 2"}) {
         RelationAtlas::Relation map;
