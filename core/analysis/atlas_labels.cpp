@@ -211,8 +211,9 @@ std::string meaningOf(const RelationAtlas& atlas, const Relation& map, bool many
     if (!map.reading.empty()) return map.reading;
     std::vector<std::string> words;
     auto all = namedAttributes(atlas, map);
-    const auto dropped = all.size() - std::min(all.size(), most);
-    all.resize(all.size() - dropped);
+    const auto shown = std::min(all.size(), std::max<std::size_t>(1, most));
+    const auto more = most == 0 ? 0 : unnamedCount(map) + all.size() - shown;
+    all.resize(shown);
     // Of a head whether they hold, which is said once where it is the same of all.
     const bool alike = std::all_of(all.begin(), all.end(),
                                    [&](const auto& one) { return one.holds == all.front().holds; });
@@ -223,7 +224,7 @@ std::string meaningOf(const RelationAtlas& atlas, const Relation& map, bool many
     return (map.head ? "attends where "
             : many   ? "answer "
                      : "answers ") +
-           oneOf(words, unnamedCount(map) + dropped) +
+           oneOf(words, more) +
            (map.head && alike && !all.empty() ? holding(all.front().holds) : "") + map.condition;
 }
 

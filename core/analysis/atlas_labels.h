@@ -28,7 +28,8 @@ NamedAttribute namedAttribute(const RelationAtlas& atlas, const RelationAtlas::R
                               std::int64_t attribute);
 
 /// "answers *same object*, *same shape* or *same colour*"; of a head "attends where *same object*
-/// holds"; or the plain reading. `many`: of several relations; `most`: attributes that are named.
+/// holds"; or the plain reading. `many`: of several relations; `most`: attributes that are named;
+/// 0: the first, without a word of the others.
 std::string meaningOf(const RelationAtlas& atlas, const RelationAtlas::Relation& relation,
                       bool many = false, std::size_t most = kMostNamed);
 /// "*same object*: AUC 0.996 [0.994, 0.998] within places, untrained 0.73 to 0.92, at step 0 0.74;

@@ -569,8 +569,15 @@ const PairAttribute& attributeFor(PairAttributes& attributes, const PairObjects&
     std::vector<std::string> names;
     for (const auto& one : attributes.all) {
         names.push_back(one.name);
-        // Attributes that are the same on all pairs are one, by all their names.
-        if ((" = " + one.name + " = ").find(" = " + name + " = ") != std::string::npos) return one;
+        // Attributes that are the same on all pairs are one, by all their names; an atlas with
+        // hypotheses may know more of them.
+        for (std::size_t begin = 0; begin < name.size();) {
+            const auto end = std::min(name.find(" = ", begin), name.size());
+            if ((" = " + one.name + " = ").find(" = " + name.substr(begin, end - begin) + " = ") !=
+                std::string::npos)
+                return one;
+            begin = end + 3;
+        }
     }
     if (const auto at = attributeNamed(attributes, name); at != std::string::npos)
         return attributes.all[at];

@@ -163,9 +163,9 @@ private:
                           bool many = false) const {
         std::string text;
         for (const bool oneEnd : {!map.reading.empty(), true})
-            for (std::size_t most = kMostNamed; most > 0; --most) {
-                text = sentence(part + " " + meaningOf(m_scan.atlas, map, many, most) + "; " +
-                                before + meaning(claim, it, oneEnd));
+            for (std::size_t less = 0; less <= (oneEnd ? kMostNamed : kMostNamed - 1); ++less) {
+                text = sentence(part + " " + meaningOf(m_scan.atlas, map, many, kMostNamed - less) +
+                                "; " + before + meaning(claim, it, oneEnd));
                 if (wordsIn(text) <= kMostWords) return text;
             }
         return text;

@@ -148,7 +148,7 @@ TEST(HeadMeasures, OfALanguageModelAreSumsOverItsMaps) {
     const auto csv = core::headMeasuresAnalysis().csv(core::answerOf(found));
     EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), maps + 1);
     EXPECT_TRUE(csv.starts_with(
-        "layer,kind,head,previous token,duplicate token,induction,itself,first token\n1,"));
+        "layer,kind,head,previous token,duplicate token,induction,itself,first token,reading\n1,"));
 }
 
 TEST(HeadMeasures, AreCutToTheModelAndRefusedWhereNothingHasAName) {

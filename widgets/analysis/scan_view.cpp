@@ -46,6 +46,10 @@ void ScanView::fill(const Answer& answer) {
     m_table->setTable(answer.tables.empty() ? Table() : answer.table("parts"));
     std::erase_if(m_open, [&](std::size_t k) { return k >= scan.findings.size(); });
     m_sentences->clear();
+    for (const auto& text : scan.atlas.hypotheses)
+        (new QListWidgetItem(findingText(text), m_sentences))
+            ->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
+    m_first = m_sentences->count();
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
         const auto& finding = scan.findings[k];
         auto* item = new QListWidgetItem(m_sentences);
@@ -64,9 +68,6 @@ void ScanView::fill(const Answer& answer) {
                                  "the same places i and j; 0.5 is chance"));
         fold(k, !m_open.contains(k));
     }
-    for (const auto& text : scan.atlas.hypotheses)
-        (new QListWidgetItem(findingText(text), m_sentences))
-            ->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
     for (const auto& text : scan.notFound) {
         auto* item = new QListWidgetItem(findingText(text), m_sentences);
         item->setForeground(Theme::current().muted);
@@ -100,7 +101,7 @@ void ScanView::fold(std::size_t finding, bool folded) {
         m_open.erase(finding);
     else
         m_open.insert(finding);
-    const int row = 2 * static_cast<int>(finding);
+    const int row = m_first + 2 * static_cast<int>(finding);
     const bool folds = !one.proof.empty();
     m_sentences->item(row)->setText(QStringLiteral("%1 %2. %3")
                                         .arg(!folds   ? QStringLiteral("\u2002")
@@ -113,10 +114,6 @@ void ScanView::fold(std::size_t finding, bool folded) {
 }
 
 bool ScanView::eventFilter(QObject* watched, QEvent* event) {
-    const auto findingAt = [this](int row) -> int {
-        const auto* item = m_sentences->item(row);
-        return item && row < 2 * static_cast<int>(m_scan.findings.size()) ? row / 2 : -1;
-    };
     const auto toggle = [this](int finding, bool folded) {
         fold(static_cast<std::size_t>(finding), folded);
         return true;
@@ -125,7 +122,7 @@ bool ScanView::eventFilter(QObject* watched, QEvent* event) {
         const auto key = static_cast<QKeyEvent*>(event)->key();
         const int finding = findingAt(m_sentences->currentRow());
         if (finding >= 0 && (key == Qt::Key_Left || key == Qt::Key_Right)) {
-            if (key == Qt::Key_Left) m_sentences->setCurrentRow(2 * finding);
+            if (key == Qt::Key_Left) m_sentences->setCurrentRow(m_first + 2 * finding);
             return toggle(finding, key == Qt::Key_Left);
         }
     }
@@ -135,15 +132,22 @@ bool ScanView::eventFilter(QObject* watched, QEvent* event) {
         const int row = item ? m_sentences->row(item) : -1;
         const int arrow = 2 * m_sentences->fontMetrics().horizontalAdvance(QChar(0x25B8)) + 8;
         if (const int finding = findingAt(row);
-            finding >= 0 && row % 2 == 0 && at.x() < m_sentences->visualItemRect(item).x() + arrow)
+            finding >= 0 && (row - m_first) % 2 == 0 &&
+            at.x() < m_sentences->visualItemRect(item).x() + arrow)
             return toggle(finding, m_open.contains(static_cast<std::size_t>(finding)));
     }
     return AnswerView::eventFilter(watched, event);
 }
 
+int ScanView::findingAt(int row) const {
+    const int line = row - m_first;
+    return line >= 0 && line < 2 * static_cast<int>(m_scan.findings.size()) ? line / 2 : -1;
+}
+
 void ScanView::open(int row) {
-    if (row < 0 || row >= 2 * static_cast<int>(m_scan.findings.size())) return;
-    const auto& finding = m_scan.findings[static_cast<std::size_t>(row / 2)];
+    const int at = findingAt(row);
+    if (at < 0) return;
+    const auto& finding = m_scan.findings[static_cast<std::size_t>(at)];
     const auto cell = mapOfFinding(finding);
     if (!cell) return;
     if (finding.example < 0) return mapRequested(cell->kind, cell->layer, cell->index);
@@ -153,6 +157,8 @@ void ScanView::open(int row) {
 void ScanView::draw(FigureLines& lines) const {
     const Theme& t = Theme::current();
     lines.title(QStringLiteral("Scan: ") + headText());
+    for (const auto& text : m_scan.atlas.hypotheses)
+        lines.wrapped(findingText(text), smallFont(), t.text);
     for (std::size_t k = 0; k < m_scan.findings.size(); ++k) {
         const auto& finding = m_scan.findings[k];
         lines.wrapped(QStringLiteral("%1. %2").arg(k + 1).arg(findingText(finding.text)),
@@ -160,8 +166,6 @@ void ScanView::draw(FigureLines& lines) const {
         if (m_open.contains(k) && !finding.proof.empty())
             lines.wrapped(findingText(finding.proof), smallFont(), t.muted);
     }
-    for (const auto& text : m_scan.atlas.hypotheses)
-        lines.wrapped(findingText(text), smallFont(), t.text);
     for (const auto& text : m_scan.notFound) lines.wrapped(findingText(text), smallFont(), t.muted);
     lines.y += 8;
     lines.table(*m_table);

@@ -19,9 +19,9 @@ public:
     explicit ScanView(QWidget* parent = nullptr);
 
     const ModelScan& result() const { return m_scan; }
-    /// Two lines for each finding: what it means, and the numbers behind it, which unfold by a
-    /// click on the arrow, or by Right and Left; then what was not found. A click or Enter on a
-    /// finding shows its map at its best example in the inspector.
+    /// How hypotheses of one's own stand, then two lines for each finding: what it means, and the
+    /// numbers behind it, which unfold by a click on the arrow, or by Right and Left; then what was
+    /// not found. A click or Enter on a finding shows its map at its best example in the inspector.
     QListWidget* sentences() const { return m_sentences; }
     TableView* table() const { return m_table; }
 
@@ -34,8 +34,10 @@ protected:
 private:
     void open(int row);
     void fold(std::size_t finding, bool folded);
+    int findingAt(int row) const;  // -1: none
 
     ModelScan m_scan;
+    int m_first = 0;               // line of the first finding
     std::set<std::size_t> m_open;  // findings whose numbers are shown
     QListWidget* m_sentences;
     TableView* m_table;
