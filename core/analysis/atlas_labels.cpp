@@ -195,6 +195,11 @@ std::string oneOf(const std::vector<std::string>& words, std::size_t more) {
     return more > 0 ? text + " (and " + std::to_string(more) + " more)" : text;
 }
 
+/// Of an inborn attribute: some untrained map reaches it, or comes near.
+std::string asMuch(const NamedAttribute& named) {
+    return named.auc > named.untrainedHigh ? "nearly as much" : "as much";
+}
+
 std::size_t unnamedCount(const Relation& relation) {
     return relation.also.size() + 1 - std::min(kMostNamed, relation.also.size() + 1);
 }
@@ -241,7 +246,7 @@ std::string proofOf(const RelationAtlas& atlas, const Relation& map) {
         if (std::isfinite(named.untrainedLow))
             text += ", untrained " + fixedField(named.untrainedLow, 2) + " to " +
                     fixedField(named.untrainedHigh, 2);
-        if (named.origin == "inborn") text += " (as much)";
+        if (named.origin == "inborn") text += " (" + asMuch(named) + ")";
         if (std::isfinite(named.initial)) text += ", at step 0: " + fixedField(named.initial, 2);
         if (first && !map.conditionProof.empty()) text += ", " + map.conditionProof;
     }
@@ -265,8 +270,8 @@ void labelRelations(RelationAtlas& atlas, const ConditionalFit& conditional) {
             relation.reading.empty() && relation.labelled < 0 ? "no label" : relation.reading;
         std::vector<std::string> words;
         for (const auto& named : namedAttributes(atlas, relation)) {
-            const bool asMuch = named.origin == "inborn" && relation.origin != "inborn";
-            words.push_back(named.words + (asMuch ? " (untrained as much)" : ""));
+            const bool also = named.origin == "inborn" && relation.origin != "inborn";
+            words.push_back(named.words + (also ? " (untrained " + asMuch(named) + ")" : ""));
         }
         relation.label += oneOf(words, words.empty() ? 0 : unnamedCount(relation));
         if (relation.labelled < 0 && relation.reading.empty()) continue;
