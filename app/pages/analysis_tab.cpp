@@ -645,11 +645,12 @@ void AnalysisTab::describe() {
 void AnalysisTab::updateButton() {
     const bool measuring = m_running && m_c.task(m_analysis).busy();
     const bool continues = !measuring && m_c.continues(m_analysis, request());
-    bool nothing = false;  // a list in which nothing is chosen
+    bool nothing = false;  // a list of choices in which nothing is chosen
     for (const auto& field : m_analysis.fields) {
         const auto chosen = value(field);
         const auto* words = std::get_if<std::vector<std::string>>(&chosen);
-        nothing = nothing || (field.inRow && words && words->empty());
+        nothing =
+            nothing || (field.inRow && !field.spec.choices.empty() && words && words->empty());
     }
     // Enabled also after a refusal, as its cause may be gone.
     const bool can = missing().isEmpty() && !measuring && !nothing;
