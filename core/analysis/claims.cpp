@@ -387,9 +387,10 @@ UseClaims useClaims(const AblationTable& table) {
     const MetricWords words(table.metric);
     UseClaims claims;
     claims.least = words.leastCost(table.base, untrainedMean(table.untrained));
-    claims.better = answersBetter(table.metric, table.base, table.untrained,
-                                  table.oneAnswer ? table.examples : 0);
+    // Copies of an example are no further answers.
     const auto examples = table.different > 0 ? table.different : table.examples;
+    claims.better =
+        answersBetter(table.metric, table.base, table.untrained, table.oneAnswer ? examples : 0);
     std::vector<double> needed, listened, gains, adds;
     for (const auto& row : table.rows) {
         UseClaim claim;

@@ -298,8 +298,8 @@ private:
         torch::Tensor both, facts;
     };
 
-    // The difference of the vectors of m_pairs and, where it is told from 0, its shares, with
-    // intervals by leaving blocks of examples out.
+    // The difference of the vectors of m_pairs and, where it is shown to differ from 0, its shares,
+    // with intervals by leaving blocks of examples out.
     PairShares measured(Contrast& c, const PartVectors& read, std::int64_t blocks) const {
         const auto counts = withoutBlocks(m_groups, blocks);
         const auto terms = contrastTerms(m_pairs, counts, m_text ? kDrawnPairs : 4096);

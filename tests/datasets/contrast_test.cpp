@@ -362,7 +362,7 @@ bool holds(const std::vector<std::string>& texts, const std::string& text) {
 }
 
 // The columns and words of a table of one's own are the names of what is compared, for untrained
-// models, too, whose shares stand beside by name.
+// models, too, whose shares are given beside each.
 TEST(Contrast, OfATableHasTheNamesOfItsColumns) {
     TemporaryFolder folder{"own-table"};
     std::filesystem::create_directories(folder.path());
@@ -387,7 +387,7 @@ TEST(Contrast, OfATableHasTheNamesOfItsColumns) {
     const auto answer = measured.measure(
         {{"attribute", std::string("same colour")}, {"untrained", std::int64_t{1}}});
     ASSERT_EQ(answer.number("split"), 1.0);
-    // The table says many sets several times, which is told.
+    // Many sets of the table are copies of others; the answer says how many differ.
     EXPECT_LT(answer.number("different"), answer.number("examples"));
     EXPECT_NE(answer.text("says").find(" different): the score"), std::string::npos);
     const auto& parts = answer.table("parts");
