@@ -3,7 +3,9 @@
 
 #include <QFileInfo>
 #include <QTimer>
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "analysis/atlas.h"
@@ -24,9 +26,11 @@
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
 #include "files/atomic_file.h"
+#include "files/command_line.h"
 #include "files/sha256.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "views/curve_look.h"
 #include "views/look.h"
 #include "views/view_file.h"
@@ -99,7 +103,51 @@ ChosenInput chosenInput(const View& view) {
         own.kind = Kind::Text, own.text = value, input.own = own;
     if (word.startsWith(QLatin1String("image:")))
         own.kind = Kind::Picture, own.picture = value, input.own = own;
+    if (word.startsWith(QLatin1String("reference:")))
+        own.kind = Kind::Reference, own.reference = value.toInt() - 1, input.own = own;
+    if (word.startsWith(QLatin1String("random:")))
+        own.kind = Kind::Random, own.seed = value.toULongLong(), input.own = own;
+    if (word.startsWith(QLatin1String("tokens:"))) {
+        own.kind = Kind::Tokens;
+        for (const auto& one : value.split(u',')) own.source.push_back(one.toLongLong());
+        input.own = own;
+    }
     return input;
+}
+
+/// Whether that is asked for; of a text the words are compared with what was read.
+bool isSameInput(const InputRequest& asked, const InputRequest& wanted) {
+    if (asked.kind != wanted.kind) return false;
+    switch (asked.kind) {
+        case InputRequest::Kind::Reference:
+            return asked.reference == wanted.reference;
+        case InputRequest::Kind::Random:
+            return asked.seed == wanted.seed;
+        case InputRequest::Kind::Tokens:
+            return asked.source == wanted.source && asked.target == wanted.target;
+        case InputRequest::Kind::Picture:
+            return asked.picture == wanted.picture;
+        case InputRequest::Kind::Text:
+            return asked.text == wanted.text;
+    }
+    return false;
+}
+
+/// Why the window would show something else than the view names; empty: it would not.
+std::string unshown(const View& view) {
+    if (auto why = core::unreadByWindow(view); !why.empty()) return why;
+    const auto& first = view.subjects[0];
+    const bool run = core::isRunFolder(first.path);
+    const bool example =
+        view.option("sample") || (optionOf<std::string>(view, "clean") && !chosenInput(view).own);
+    if (!run && example) return first.path + " is a checkpoint, which has no examples of its own";
+    for (const auto& subject : view.subjects)
+        if (std::find(subject.edits.begin(), subject.edits.end(), "none") != subject.edits.end() &&
+            core::isRunFolder(subject.path) &&
+            core::editsAfterStep(subject.path, std::numeric_limits<std::int64_t>::max())
+                .anyEnabled())
+            return "the window always shows " + subject.path + " with the edits of its training";
+    return {};
 }
 
 /// Which subject of a view is A (0) or B (1) of the page Duel; one is both.
@@ -203,6 +251,9 @@ ViewFiles::Read ViewFiles::read(const std::string& path) {
     }
     try {
         core::findSubjects(found.view);
+        for (auto& subject : found.view.subjects)
+            if (const auto step = core::namedStep(subject.path, subject.checkpoint); step >= 0)
+                subject.checkpoint = std::to_string(step);
     } catch (const Error& error) {
         if (!found.figure) throw;
         found.missing = error.what();
@@ -232,6 +283,14 @@ static void markMenus(const QWidget& shown, const View& view, const QString& pat
 }
 
 void ViewFiles::show(const QString& path, Read found) {
+    if (const auto why = found.missing.empty() ? unshown(found.view) : std::string();
+        !why.empty()) {
+        found.missing = why + "; draw it with: " +
+                        core::commandLine({"draw", path.toStdString(), "--out", "view.png"});
+        if (!found.figure)
+            return refuse(
+                QStringLiteral("%1: %2").arg(path, QString::fromStdString(found.missing)));
+    }
     if (!found.missing.empty()) return showData(path, found);
     const auto command = found.view.command;
     const bool run = core::isRunFolder(found.view.subjects[0].path);
@@ -379,8 +438,8 @@ void ViewFiles::duelAnswered() {
     if (maps) {
         page->inspector()->chooseView(widgets::inspectorViewOf(view));
         markMenus(*page->inspector(), view, path);
-    } else {
-        page->tab()->openView(view, path);
+    } else if (const auto why = page->tab()->openView(view, path); !why.isEmpty()) {
+        return refuse(QStringLiteral("%1: %2").arg(path, why));
     }
     done();
 }
@@ -481,9 +540,8 @@ bool ViewFiles::isWanted(const widgets::RelationInspector& inspector) const {
         return false;
     if (input.own && c.selection.split() != kPinnedSplit) {
         const auto& asked = session.request();
-        if (asked.kind != input.own->kind) return false;
-        const bool text = asked.kind == InputRequest::Kind::Text;
-        return !text || (asked.text == input.own->text && result->sample.source.text);
+        if (!isSameInput(asked, *input.own)) return false;
+        return asked.kind != InputRequest::Kind::Text || result->sample.source.text;
     }
     if (m_wanted->checkpoint || c.probe.showsCapture() || input.own) return true;
     const auto& asked = session.interventions();
@@ -538,7 +596,8 @@ void ViewFiles::finish(widgets::RelationInspector& inspector) {
                 typedText(*session.tokenizer(), corrupt->substr(5), *session.model()).sample,
                 QStringLiteral("B of the view"));
     }
-    tab->openView(view, path);
+    if (const auto why = tab->openView(view, path); !why.isEmpty())
+        return refuse(QStringLiteral("%1: %2").arg(path, why));
     done();
 }
 
