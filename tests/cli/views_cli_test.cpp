@@ -244,7 +244,7 @@ TEST_F(ViewsCli, WhoNamesOtherWeightsDoesNotGetWhatWasSaved) {
     ASSERT_EQ(runCli("draw " + file() + to).code, 0);
     EXPECT_EQ(slurp(out("saved.csv")), "x,y\n7,7\n");
     expectRefused("draw " + file() + " --path " + out("nowhere") + to, 1, "is not on this machine");
-    for (const std::string more : {" --path " + run(), std::string(" --any-weights")}) {
+    for (const std::string& more : {" --path " + run(), std::string(" --any-weights")}) {
         ASSERT_EQ(runCli("draw " + file() + more + to).code, 0) << more;
         EXPECT_EQ(slurp(out("saved.csv")).find("x,y\n"), std::string::npos) << more;
     }
