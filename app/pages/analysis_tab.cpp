@@ -518,7 +518,7 @@ void AnalysisTab::show(const Answer& result) {
         const QString of = m_analysis.onDemand ? m_caption : caption();
         m_view->setCaption(of);
         if (m_shownView) m_shownView->caption = of.toStdString();
-        m_view->setCommand(m_shownView ? text(core::commandOf(*m_shownView)) : QString());
+        m_view->setCommand(m_shownView ? core::wordsOf(*m_shownView) : std::vector<std::string>());
         if (!m_viewFile.isEmpty())
             m_view->menu()->setViewFile(std::exchange(m_viewFile, QString()));
     }

@@ -648,7 +648,8 @@ std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& nam
     for (const auto& [option, count] :
          {std::pair("--examples", scan.wanted), std::pair("--exact", scan.exact),
           std::pair("--untrained", scan.untrained), std::pair("--tokens", scan.tokens)})
-        if (std::find(command.begin(), command.end(), option) == command.end() &&
+        if (!command.empty() &&
+            std::find(command.begin(), command.end(), option) == command.end() &&
             (count > 0 || !scan.text))
             addWords(again, option, std::to_string(count));
     std::vector<ReportFile> files = {

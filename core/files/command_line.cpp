@@ -63,7 +63,7 @@ std::string shellText(const std::vector<std::string>& words) {
 }
 
 std::string commandLine(const std::vector<std::string>& words) {
-    return words.empty() ? "relascope-cli" : "relascope-cli " + shellText(words);
+    return words.empty() ? std::string() : "relascope-cli " + shellText(words);
 }
 
 std::string optionText(const std::string& option, const std::string& value) {

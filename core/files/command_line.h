@@ -21,7 +21,7 @@ std::string quotedWord(std::string_view word);
 std::string shellText(const std::vector<std::string>& words);
 /// An option with its value, as addWords() gives it.
 std::string optionText(const std::string& option, const std::string& value);
-/// "relascope-cli", and shellText() of the words.
+/// "relascope-cli", and shellText() of the words; empty without words.
 std::string commandLine(const std::vector<std::string>& words);
 
 /// Adds an option and its value: `--name VALUE`, or `--name=VALUE` if the value begins with "-"
