@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
 #include "views/view_options.h"
@@ -16,7 +17,10 @@ ChosenInput chosenInput(const View& view) {
     using Kind = InputRequest::Kind;
     ChosenInput input;
     InputRequest own;
-    const auto* split = optionOf<std::string>(view, "split");
+    // The split that data are measured on is no input of the inspector, and may not be there.
+    const auto* analysis = core::analysisOfView(view.command);
+    const bool ofData = analysis && analysis->input == core::AnalysisInput::Data;
+    const auto* split = ofData ? nullptr : optionOf<std::string>(view, "split");
     input.split = QString::fromStdString(split ? *split : "validation");
     if (const auto* sample = optionOf<std::int64_t>(view, "sample")) input.sample = *sample;
     if (const auto* text = optionOf<std::string>(view, "text"))
