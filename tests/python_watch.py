@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tests relascope.watch(): the maps are those that the modules compute, and the training is the same with and without.
-Where dual_attention, timm and transformers are installed, with their models; else with modules of their form alone.
+The Python has PyTorch and the packages of watch-requirements.txt, as the one that tests/run.sh installs.
 
 usage: python_watch.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy or PyTorch
 """
-import importlib.util
 import json
 import math
 import os
 import random
 import subprocess
 import sys
-import unittest
 
 from run_support import TOP, WithRuns, cli, main
 
@@ -27,17 +25,10 @@ from torch import nn
 import relascope
 
 torch.set_num_threads(1)
-LACKING = [name for name in ("dual_attention", "timm", "transformers") if importlib.util.find_spec(name) is None]
 
 
 def setUpModule():
     WithRuns.begin("watch")
-    if LACKING:
-        print("not installed, so modules of the same form stand in: " + ", ".join(LACKING))
-
-
-def needs(*names):
-    return unittest.skipIf(set(names) & set(LACKING), f"{', '.join(names)} is not installed")
 
 
 class Watching(WithRuns):
@@ -372,12 +363,10 @@ class TestPackages(Watching):
             x = block(x)
         np.testing.assert_allclose(capture.probabilities, torch.softmax(model.answer(x[:, 0]), -1)[1].detach().numpy(), atol=1e-6)
 
-    @needs("dual_attention")
     def test_dual_attention(self):
         self.assertEqual({found.kind for found in self.example("dual", 60).capture(60).maps},
                          {"relation", "attention-ra", "attention-sa", "symbols"})
 
-    @needs("dual_attention")
     def test_maps_of_dual_attention_are_those_that_it_computes(self):
         from dual_attention.language_models import DualAttnTransformerLM
         for symbols, more in ("position_relative", {"symbol_dim": 32, "max_rel_pos": 12}), \
@@ -403,7 +392,6 @@ class TestPackages(Watching):
             np.testing.assert_array_equal(capture.arrays["tokens"], tokens[1].numpy())
             self.assertEqual(sum(found.kind == "symbols" for found in capture.maps), 8 if "n_symbols" in more else 0)
 
-    @needs("timm")
     def test_maps_of_timm(self):
         import timm
         for fused in True, False:
@@ -425,12 +413,10 @@ class TestPackages(Watching):
             np.testing.assert_allclose(capture.probabilities, torch.softmax(logits, -1)[1].numpy(), atol=1e-6)
             self.assertEqual(capture.arrays["images"].shape, (32, 32, 3))
 
-    @needs("transformers")
     def test_transformers(self):
         capture = self.example("language", 60).capture(60)
         self.assertEqual((len(capture.words), len(capture.maps), capture.maps[0].causal), (16, 8, True))
 
-    @needs("transformers")
     def test_maps_of_transformers(self):
         import transformers
         common = {"vocab_size": 30, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
