@@ -5,9 +5,11 @@ The Python has PyTorch and the packages of watch-requirements.txt, as the one th
 
 usage: python_watch.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy or PyTorch
 """
+import copy
 import json
 import math
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -430,6 +432,36 @@ class TestTraining(Watching):
         self.assertEqual(len(relascope.read(unlimited.path).captures()), 9)
         with self.assertRaisesRegex(relascope.RunError, "keep_mib: is 0"):
             relascope.watch(model, run, inputs=x, keep_mib=0)
+
+    def test_a_model_that_is_moved_later(self):
+        model, run, x = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), self.run_of(), torch.randn(1, 4, 8)
+        relascope.watch(model, run, every=1, inputs=(x, torch.zeros(4, 4)))
+        model.to(torch.bfloat16)  # as trainers do, and as they move it to a GPU
+        run.log(1, loss=1.0)
+        np.testing.assert_allclose(relascope.read(run.path).capture(1).maps[0].values, relascope.read(run.path).capture(0).maps[0].values,
+                                   atol=0.02)
+        self.assertEqual(relascope.watch.__globals__["_moved"]({"x": [x], "n": 3}, ("meta", torch.half))["x"][0].device.type, "meta")
+
+    def test_a_model_that_holds_its_run(self):
+        class Logging(nn.Module):
+            def __init__(self, run):
+                super().__init__()
+                self.a, self.run, self.step = nn.MultiheadAttention(8, 2, batch_first=True), run, 0
+
+            def forward(self, x):
+                self.step += 1
+                self.run.log(self.step, loss=1.0)
+                return self.a(x, x, x)[0]
+        run, x = self.run_of(), torch.randn(1, 4, 8)
+        model = Logging(run)
+        relascope.watch(model, run, every=1, inputs=x)
+        average = copy.deepcopy(model)
+        model(x), model(x)
+        self.assertIs(average.run, run)
+        read = relascope.read(run.path)
+        self.assertEqual((read.metrics()["step"].tolist(), read.captures()), ([1, 2], [0, 1, 2]))
+        with self.assertRaisesRegex(relascope.RunError, "another process"):
+            pickle.dumps(run)
 
     def test_a_failure_ends_the_watch_and_not_the_training(self):
         model, run, fail = nn.MultiheadAttention(8, 2, batch_first=True), self.run_of(), []

@@ -14,6 +14,7 @@ whole. One process writes a run; of a training on several, the first.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import errno
 import fcntl
 import json
@@ -27,7 +28,7 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -141,6 +142,7 @@ class Run:
         self._metrics_path = self._at("metrics.jsonl")
         self._metrics = self._events = self._lock = self._folder = -1
         self._watches: list = []
+        self._looker = 0  # the thread in which a model is looked at, whose forward may log
         self._unwritten, self._left_out = 0, set[str]()
         there = os.path.isfile(self._at("run.json"))
         if there and resume is False:
@@ -192,6 +194,12 @@ class Run:
         else:
             self.failed(f"{kind.__name__}: {error}")
 
+    def __deepcopy__(self, _: Any) -> "Run":
+        return self  # of a model that holds it: the copy writes the same run
+
+    def __reduce__(self) -> Any:
+        raise RunError(self.path, "cannot be handed to another process; make the Run in the process that writes it")
+
     @property
     def step(self) -> int:
         """The last step that was logged."""
@@ -203,6 +211,8 @@ class Run:
         no keyword can be, as "loss/mlm", go into the dictionary `values`, as loggers give them: its "epoch" is the epoch, its
         "step" is left out, and so is what is no number, with one note. What is not finite is kept as such. A disk that is
         full is a warning, and no error."""
+        if self._looker == threading.get_ident():
+            return  # by the forward of a model that is looked at
         step, examples = _whole(step, "step"), _whole(examples or 0, "examples")
         if split not in reading.SPLITS:
             raise RunError("split", f"is '{split}'; there are {', '.join(reading.SPLITS)}")
@@ -297,6 +307,14 @@ class Run:
 
     def _at(self, *names: str) -> str:
         return os.path.join(self.path, *names)
+
+    @contextlib.contextmanager
+    def _being_looked_at(self) -> Iterator[None]:
+        before, self._looker = self._looker, threading.get_ident()
+        try:
+            yield
+        finally:
+            self._looker = before
 
     def _captured(self, step: int, inputs: Any, layers: Any) -> bool:
         """capture(), and whether it was written."""

@@ -76,6 +76,7 @@ class Watch:
         self.model, self.every = _plain(model), every
         self._run, self._inputs, self._show, self._outputs, self._weights = run, inputs, Inputs.of(show), outputs, weights
         self._last, self._budget, self._thinned = -1, keep_mib, False
+        self._made_for = _place_of(self.model)
         first, output = self._look()
         layers = first.layers()
         if not layers:
@@ -117,7 +118,7 @@ class Watch:
             warnings.warn(text, stacklevel=3)
 
     def _look(self) -> tuple["_Probe", Any]:
-        with _Probe(self.model, self._inputs) as probe:
+        with self._run._being_looked_at(), _Probe(self.model, self._inputs) as probe:
             return probe, self._call()
 
     def _write(self, step: int, layers: list[Layer], output: Any) -> None:
@@ -137,6 +138,9 @@ class Watch:
         given, more = self._inputs, {}
         if callable(given) and not hasattr(given, "shape"):
             return given(self.model)
+        place = _place_of(self.model)
+        if place != self._made_for:  # a trainer has moved the model, or changed its type
+            given = _moved(given, place)
         if _implementation(self.model) == "eager" and "output_attentions" in _parameters(self.model):
             more = {"output_attentions": True}
         if isinstance(given, Mapping):
@@ -178,6 +182,21 @@ def _plain(model: Any) -> Any:
 
 def _parameters(model: Any) -> Mapping[str, Any]:
     return inspect.signature(model.forward).parameters
+
+
+def _place_of(model: Any) -> tuple[Any, Any]:
+    """Device and type of the first parameter that has a floating point; None without one."""
+    first = next((p for p in model.parameters() if p.is_floating_point()), None)
+    return (None, None) if first is None else (first.device, first.dtype)
+
+
+def _moved(given: Any, place: tuple[Any, Any]) -> Any:
+    """What a model is called with, where the model is."""
+    if hasattr(given, "detach"):
+        return given.to(place[0], place[1] if given.is_floating_point() else None)
+    if isinstance(given, Mapping):
+        return {name: _moved(each, place) for name, each in given.items()}
+    return type(given)(_moved(each, place) for each in given) if type(given) in (list, tuple) else given
 
 
 def _implementation(model: Any) -> str:
