@@ -89,17 +89,16 @@ class _Kept:
         if value is None or isinstance(value, (bool, int, float, str, bytes, type)) or id(value) in self._alive:
             return
         self._alive[id(value)] = value
-        if isinstance(value, torch.Tensor):
-            return self._keep_tensor(value, name)
-        if isinstance(value, np.ndarray):
-            return self._keep_array(value)
-        state = _generator_state(value)
-        if state:
-            self._back.append(lambda: [state[1](state[0])] and None)
-        elif isinstance(value, (list, dict, set, collections.deque)):
+        if isinstance(value, (dict, list, set, collections.deque)):
             self._keep_items(value)
             if len(value) <= _LONG:
                 self._todo.extend((each, name) for each in (value.values() if isinstance(value, dict) else value))
+        elif isinstance(value, torch.Tensor):
+            self._keep_tensor(value, name)
+        elif isinstance(value, np.ndarray):
+            self._keep_array(value)
+        elif state := _generator_state(value):
+            self._back.append(lambda: [state[1](state[0])] and None)
         elif isinstance(value, tuple):
             self._todo.extend((each, name) for each in value)
         elif isinstance(value, functools.partial):
@@ -131,6 +130,9 @@ class _Kept:
         self._todo.extend((each, f"{name}.{key}") for key, each in vars(value).items())
 
     def _keep_items(self, value: Any) -> None:
+        if not value:  # as most of what a module has: hooks
+            return self._back.append(lambda: value.clear() if value else None)
+
         def items() -> list:
             return list(value.items()) if isinstance(value, dict) else list(value)
 

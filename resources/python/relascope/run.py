@@ -226,9 +226,8 @@ class Run:
             info["step"], info["seconds"] = max(info["step"], step), now - self._began
             if "epoch" in found:
                 info["epoch"] = found.pop("epoch")
-            self._written(step, lambda: files.append_line(
-                self._metrics_path, self._metrics, {"step": step, "epoch": info["epoch"], "examples": examples,
-                                                    "seconds": round(info["seconds"], 6), "split": split, **found}))
+            line = {"step": step, "epoch": info["epoch"], "examples": examples, "seconds": round(info["seconds"], 6), "split": split, **found}
+            self._written(step, lambda: files.append_line(self._metrics_path, self._metrics, line), opened=True)
             if split == "validation":
                 _take(info, step, found)
             if split == "validation" or now - self._saved >= _SAVE_EVERY:
@@ -244,7 +243,7 @@ class Run:
         with self._guard:
             self._need_open()
             line = {"step": _whole(step, "step"), "time": int(time.time()), "level": level, "text": str(text)}
-            self._written(step, lambda: files.append_line(self._at("events.jsonl"), self._events, line))
+            self._written(step, lambda: files.append_line(self._at("events.jsonl"), self._events, line), opened=True)
 
     def capture(self, step: int, inputs: Union[Inputs, Mapping[str, Any], None] = None,
                 layers: Sequence[Union[Layer, Mapping[str, Any]]] = ()) -> None:
@@ -370,11 +369,12 @@ class Run:
             self._left_out.add(about)
             warnings.warn(text, stacklevel=depth)
 
-    def _written(self, step: int, write: Callable[[], None]) -> bool:
+    def _written(self, step: int, write: Callable[[], None], opened: bool = False) -> bool:
         """Whether `write` could write. A training goes on where it could not, as on a disk that is full: this is said once, and
-        again when it can write."""
+        again when it can write. opened: to a file that this run has opened, wherever its folder is now."""
         try:
-            self._need_own_folder()
+            if not opened:
+                self._need_own_folder()
             write()
         except files.NotWritten as error:
             self._unwritten += 1
