@@ -170,6 +170,9 @@ class TestRun(Package):
     def test_what_cannot_be_made_leaves_nothing(self):
         path = self.own_folder() / "run"
         self.refused(lambda: relascope.Run(path, model={"f": print}), "model.f")
+        with mock.patch("relascope.files.write_json", side_effect=relascope.RunError("run.json", "cannot be written")):
+            self.refused(lambda: relascope.Run(path), "cannot be written")
+        self.assertEqual(os.listdir(path), [])
         relascope.Run(path).done()  # the cell with its mistake mended
 
     def test_file_systems_without_locks(self):

@@ -169,12 +169,15 @@ class Run:
             self._saved = time.monotonic()
             self._metrics, self._events = (os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
                                            for name in ("metrics.jsonl", "events.jsonl"))
-        except OSError as error:
+        except (OSError, RunError) as error:
+            if self._lock >= 0 and not there and not os.path.exists(self._at("run.json")):  # of what is no run the name stays free
+                for remove, name in (os.remove, ".lock"), (os.rmdir, "captures"), (os.rmdir, "weights"):
+                    with contextlib.suppress(OSError):
+                        remove(self._at(name))
             self._close()
+            if isinstance(error, RunError):
+                raise
             raise RunError(error.filename or self.path, f"cannot be written: {error.strerror}") from None
-        except RunError:
-            self._close()
-            raise
         _open_runs.add(self)
         if unlocked:
             self._say(self.step, f"{self.path} is on a file system without locks ({unlocked}): nothing keeps another process from writing "
