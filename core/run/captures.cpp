@@ -169,7 +169,9 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
         result.layers.push_back(std::move(layer));
     }
     const bool classToken = metadataNumber(file, "class_token") == 1;
-    const auto before = metadataNumber(file, "first_tokens");  // absent up to version 0.7
+    const std::int64_t before = metadata.count("first_tokens")  // absent up to version 0.7
+                                    ? metadataNumber(file, "first_tokens")
+                                    : 0;
     result.grid = {
         static_cast<int>(metadataNumber(file, "grid_rows")),
         static_cast<int>(metadataNumber(file, "grid_columns")), classToken,

@@ -298,6 +298,11 @@ TEST(Captures, KeepTheTokensBeforeThePatches) {
         EXPECT_EQ(loadCapture(folder, 3, 0).grid, grid);
     }
     EXPECT_EQ((PatchGrid{4, 4, true, 4}.tokens()), 21);
+    auto bytes =
+        readTextFile(folder + "/step-3.safetensors");  // of an earlier version, which lacks them
+    bytes.replace(bytes.find("first_tokens"), 12, "other_tokens");
+    writeTextFile(folder + "/step-3.safetensors", bytes);
+    EXPECT_EQ(loadCapture(folder, 3, 0).grid, (PatchGrid{4, 4}));
     std::filesystem::remove_all(folder);
 }
 
