@@ -329,8 +329,10 @@ void findAppearance(RelationAtlas& atlas, std::size_t m) {
     // The AUC of the words of the label.
     const auto side = [&](double auc) { return end > 0.5 ? auc : 1.0 - auc; };
     if (relation.development.empty() && side(end) - side(begin) >= kRose)
-        relation.development =
-            "rose from " + aucText(side(begin)) + " to " + aucText(side(end)) + " along training";
+        relation.development = "rose from " + aucText(side(begin)) + " at step " +
+                               std::to_string(atlas.steps.front().step) + " to " +
+                               aucText(side(end)) + " at step " +
+                               std::to_string(atlas.steps.back().step);
 }
 
 }  // namespace

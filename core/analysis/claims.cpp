@@ -551,8 +551,8 @@ std::string useMeaning(const UseClaim& claim, const MetricWords& words, const st
         case PartUse::InTheWay:
             return "the model does better without " + it + ": " + from + " to " + to + words.unit();
         case PartUse::NotUsed:
-            return are + " not used: taking " + it + " out costs " + points(harsh) +
-                   words.points() + " at most";
+            return are + " not used by more than " + words.number(claim.least) + words.points() +
+                   ": taking " + it + " out costs " + points(harsh) + " at most";
         case PartUse::Used:
             return are + " used: taking " + it + " out costs " + range;
         case PartUse::Undecided:

@@ -201,10 +201,11 @@ std::string partSentence(const Contrast& c) {
                                  " (untrained models: " + untrainedText(*at) +
                                  (beside == Beside::More ? "" : ", so not shown to be learned") +
                                  ")";
-    text += nearer ? "; without it the AUC of its scores is " + numberText("%.2f", c.without) +
-                         " for " + numberText("%.2f", c.auc)
-                   : "; the rest tells them apart as well (AUC of its scores " +
-                         numberText("%.2f", c.without) + " for " + numberText("%.2f", c.auc) + ")";
+    // As high as the word beside them, of an attribute that does not hold, too.
+    const auto side = [&](double auc) { return numberText("%.2f", c.auc < 0.5 ? 1.0 - auc : auc); };
+    const auto both = side(c.without) + " for " + side(c.auc);
+    text += nearer ? "; without it the AUC of its scores is " + both
+                   : "; the rest tells them apart as well (AUC of its scores " + both + ")";
     if (!c.metric.empty() && c.usedI == c.strongestI && c.usedJ == c.strongestJ) {
         const MetricWords words(c.metric);
         PairedChange change;

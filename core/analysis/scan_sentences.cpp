@@ -362,7 +362,7 @@ private:
             finding.part = name, finding.selectivity = kUnexplained;
             measured(finding, claim);
             const std::string it = relations || symbols ? "them" : "it";
-            finding.text = sentence(partTitle(name) + ": " + meaning(claim, it));
+            finding.text = sentence(effectOf(name, claim, it));
             finding.proof = sentence(why) + " " + sentence(clause(claim, it));
             m_scan.findings.push_back(std::move(finding));
         }
@@ -376,6 +376,16 @@ private:
                    });
         });
         if (!unexplained.empty()) unexplainedParts(unexplained);
+    }
+
+    /// "Layer 1, relation 1: without it ...", or "Layer 1, relation 1 is used: ...".
+    std::string effectOf(const std::string& part, const UseClaim& claim,
+                         const std::string& it) const {
+        const auto text = meaning(claim, it);
+        const auto subject = it == "them" ? std::string("they ") : it + " ";
+        return partTitle(part) + (claim.use == PartUse::Used && text.starts_with(subject)
+                                      ? text.substr(subject.size() - 1)
+                                      : ": " + text);
     }
 
     /// One sentence for all that no attribute explains, with the attributes that were tried.
@@ -396,23 +406,27 @@ private:
                 finding.maps.push_back(map - m_scan.atlas.relations.data());
         finding.part = first.row.part, finding.selectivity = kUnexplained;
         measured(finding, claim);
-        const auto tried = triedAttributes();
-        std::string names;
-        for (std::size_t k = 0; k < std::min(tried.size(), kMostTried); ++k)
-            names += (k == 0 ? "" : ", ") + tried[k];
-        if (tried.size() > kMostTried)
-            names += " and " + std::to_string(tried.size() - kMostTried) + " more";
+        const auto some = [](std::vector<std::string> names, const char* between = ", ") {
+            const auto count = names.size();
+            names.resize(std::min(count, kMostTried));
+            return joined(names, between) +
+                   (count > kMostTried ? " and " + std::to_string(count - kMostTried) + " more"
+                                       : "");
+        };
         const bool many = first.row.part.ends_with(" relations");
         const std::string it = many ? "them" : "it";
-        const auto effect = partTitle(first.row.part) + ": " + meaning(claim, it);
+        const auto effect = effectOf(first.row.part, claim, it);
         if (parts.size() == 1)
             finding.text = sentence(effect + "; no attribute explains " + it);
         else
-            finding.text = std::to_string(parts.size()) + (m_scan.findings.empty() ? "" : " more") +
+            finding.text = std::to_string(parts.size()) +
                            " parts matter that no attribute explains. " + sentence(effect);
-        finding.proof = "None of these explains what " +
+        std::vector<std::string> titles;
+        for (const auto* part : parts) titles.push_back(partTitle(part->row.part));
+        finding.proof = (parts.size() == 1 ? "" : "They are " + some(titles, "; ") + ". ") +
+                        "None of these explains what " +
                         std::string(parts.size() == 1 && !many ? "it tells" : "they tell") + ": " +
-                        names + ". " + sentence(clause(claim, it));
+                        some(triedAttributes()) + ". " + sentence(clause(claim, it));
         m_scan.findings.push_back(std::move(finding));
     }
 
@@ -508,6 +522,7 @@ private:
                                                   : a.name < b.name;  // 2 before 10
         });
         std::vector<std::string> sentences, names;
+        std::string byMore;
         const Replacement* most = nullptr;
         for (const auto& layer : layers) {
             const bool alone = layer.relations == 1;
@@ -515,13 +530,15 @@ private:
             const auto title = partTitle(layer.name);
             if (layer.used || mattersBy(claim.use)) continue;
             if (claim.use == PartUse::NotUsed) {
+                // An interval within the limit need not hold 0.
+                byMore = " by more than " + m_words.number(claim.least) + m_words.points();
                 names.push_back(title);
                 if (!most || m_words.cost(claim.harshest().change.change) >
                                  m_words.cost(most->change.change))
                     most = &claim.harshest();
                 sentences.push_back(
-                    (alone ? upper(partTitle(layer.one)) + " is not used: "
-                           : "No relation of " + title + " is used: ") +
+                    (alone ? upper(partTitle(layer.one)) + " is not used" + byMore + ": "
+                           : "No relation of " + title + " is used" + byMore + ": ") +
                     clause(claim, alone ? "it" : "all " + std::to_string(layer.relations)) + ".");
             } else if (claim.use == PartUse::Undecided) {
                 m_scan.notFound.push_back(
@@ -531,7 +548,7 @@ private:
             }
         }
         if (sentences.size() > kSingleLayers)
-            sentences = {"Relations of these layers are not used: " + joined(names) +
+            sentences = {"Relations of these layers are not used" + byMore + ": " + joined(names) +
                          ". All of one out cost " + m_words.amount(most->change) + " at most."};
         m_scan.notFound.insert(m_scan.notFound.begin(), sentences.begin(), sentences.end());
     }

@@ -669,13 +669,13 @@ TEST(AtlasLabels, AppearOnlyWhereTheyWereNot) {
         return relation.development;
     };
     EXPECT_EQ(along({0.5, 0.55, 0.95, 0.99}), "appeared between steps 10 and 20");
-    EXPECT_EQ(along({0.96, 0.97, 0.99, 0.99}), "rose from 0.960 to 0.990 along training");
+    EXPECT_EQ(along({0.96, 0.97, 0.99, 0.99}), "rose from 0.960 at step 0 to 0.990 at step 30");
     EXPECT_EQ(relation.appearedBy, -1);
     EXPECT_EQ(along({0.985, 0.99}), "") << "it was there";
-    EXPECT_EQ(along({0.5, 0.66, 0.83, 0.99}), "rose from 0.500 to 0.990 along training")
+    EXPECT_EQ(along({0.5, 0.66, 0.83, 0.99}), "rose from 0.500 at step 0 to 0.990 at step 30")
         << "no half of its way at once";
     relation.fits[0].untrained = 0.9;
-    EXPECT_EQ(along({0.5, 0.55, 0.95, 0.99}), "rose from 0.500 to 0.990 along training")
+    EXPECT_EQ(along({0.5, 0.55, 0.95, 0.99}), "rose from 0.500 at step 0 to 0.990 at step 30")
         << "untrained models have it";
 }
 

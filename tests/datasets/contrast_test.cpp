@@ -240,6 +240,10 @@ TEST(ContrastSentences, SayOnlyWhatIsEarned) {
               "It compares what relation 1 of layer 1 gave each patch through head 1: 94 % [92, "
               "96] (untrained models: 0 to 1 %); without it the AUC of its scores is 0.55 for "
               "0.82.");
+    c.auc = 0.18, c.without = 0.45;
+    EXPECT_NE(sentencesOf(c)[1].find("is 0.55 for 0.82."), std::string::npos)
+        << "of an attribute that does not hold";
+    c.auc = 0.82, c.without = 0.55;
     c.throughOf = c.strongestI;
     ContrastShare other{"both", "the other", "the other"};
     other.share = 0.6;

@@ -620,7 +620,8 @@ TEST(ScanSentences, SayWhatWasNotFound) {
     EXPECT_EQ(all[0],
               "No part that was measured is shown to matter alone, and no layer's relations do "
               "together: a loss of 2.3 points of accuracy or more is asked for.");
-    EXPECT_EQ(all[1].find("No relation of layer 2 is used: taking all 2 out costs 0.1 points "
+    EXPECT_EQ(all[1].find("No relation of layer 2 is used by more than 2.3 points: taking all 2 "
+                          "out costs 0.1 points "
                           "[\u22120.9, 1.1] at most, whichever way."),
               0u)
         << all[1];
