@@ -4,9 +4,9 @@
 #include <QHBoxLayout>
 #include <QLabel>
 
+#include "files/command_line.h"
 #include "options/builtin_resources.h"
 #include "options/run_settings.h"
-#include "views/view_words.h"
 #include "widgets/theme/controls.h"
 
 namespace relascope::app {

@@ -8,9 +8,9 @@
 #include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/view_files.h"
+#include "files/command_line.h"
 #include "hub/hub_cache.h"
 #include "views/view_file.h"
-#include "views/view_words.h"
 #include "wire/host.h"
 
 namespace relascope::app {

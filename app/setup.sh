@@ -216,6 +216,12 @@ configure_preset() {
   rm -f "$top/.configure.log"
 }
 
+# What a build for this machine does with the CUDA kernels (a third of its time): where no GPU is they are not compiled,
+# also if there is an nvcc, unless RELASCOPE_CUDA asks for them.
+cuda_choice() {
+  if [ -n "${RELASCOPE_CUDA:-}" ]; then echo "$RELASCOPE_CUDA"; elif has_gpu; then echo AUTO; else echo OFF; fi
+}
+
 # Installs what is missing and builds both programs, with the texts and icons that are installed with them. The tests need
 # packages of their own: a folder that tests/run.sh has configured stays as it is.
 build_programs() {
@@ -223,8 +229,12 @@ build_programs() {
   need_torch
   need_nvcc
   need_texts
-  [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}" \
+  [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="$(cuda_choice)" \
     -DRELASCOPE_CUDA_ARCHITECTURES="${RELASCOPE_CUDA_ARCHITECTURES:-AUTO}"
+  # A GPU that this machine got since.
+  if [ -z "${RELASCOPE_CUDA:-}" ] && has_gpu && grep -qs '^RELASCOPE_CUDA:STRING=OFF$' "$top/build/CMakeCache.txt"; then
+    configure_preset release "$top/build" -DRELASCOPE_CUDA=AUTO
+  fi
   say "building (a few minutes the first time)"
   cmake --build "$top/build" --target relascope relascope-cli install_icons
 }

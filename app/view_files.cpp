@@ -3,6 +3,7 @@
 
 #include <QFileInfo>
 #include <QTimer>
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -23,7 +24,9 @@
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
+#include "app/view_input.h"
 #include "files/atomic_file.h"
+#include "files/command_line.h"
 #include "files/sha256.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
@@ -54,52 +57,6 @@ std::optional<qint64> stepOfView(const View& view, std::size_t which = 0) {
     const auto step =
         QString::fromStdString(view.subjects.at(which).checkpoint).toLongLong(&number);
     return number ? std::optional<qint64>(step) : std::nullopt;
-}
-
-template <class Value>
-const Value* optionOf(const View& view, const char* name) {
-    const auto* value = view.option(name);
-    return value ? std::get_if<Value>(value) : nullptr;
-}
-
-/// The input that a view chooses: options, or the words of "--clean".
-struct ChosenInput {
-    std::optional<InputRequest> own;
-    QString split;
-    std::int64_t sample = -1;
-};
-
-ChosenInput chosenInput(const View& view) {
-    using Kind = InputRequest::Kind;
-    ChosenInput input;
-    InputRequest own;
-    const auto* split = optionOf<std::string>(view, "split");
-    input.split = QString::fromStdString(split ? *split : "validation");
-    if (const auto* sample = optionOf<std::int64_t>(view, "sample")) input.sample = *sample;
-    if (const auto* text = optionOf<std::string>(view, "text"))
-        own.kind = Kind::Text, own.text = QString::fromStdString(*text), input.own = own;
-    if (const auto* image = optionOf<std::string>(view, "image"))
-        own.kind = Kind::Picture, own.picture = QString::fromStdString(*image), input.own = own;
-    if (const auto* number = optionOf<std::int64_t>(view, "reference"))
-        own.kind = Kind::Reference, own.reference = static_cast<int>(*number) - 1, input.own = own;
-    if (const auto* seed = optionOf<std::int64_t>(view, "random"))
-        own.kind = Kind::Random, own.seed = static_cast<quint64>(*seed), input.own = own;
-    if (const auto* tokens = optionOf<std::vector<std::int64_t>>(view, "tokens")) {
-        own.kind = Kind::Tokens;
-        own.source.assign(tokens->begin(), tokens->end());
-        if (const auto* target = optionOf<std::vector<std::int64_t>>(view, "target"))
-            own.target.assign(target->begin(), target->end());
-        input.own = own;
-    }
-    const auto* clean = optionOf<std::string>(view, "clean");
-    const QString word = clean ? QString::fromStdString(*clean) : QString();
-    const QString value = word.section(u':', 1);
-    if (word.startsWith(QLatin1String("sample:"))) input.sample = value.toLongLong();
-    if (word.startsWith(QLatin1String("text:")))
-        own.kind = Kind::Text, own.text = value, input.own = own;
-    if (word.startsWith(QLatin1String("image:")))
-        own.kind = Kind::Picture, own.picture = value, input.own = own;
-    return input;
 }
 
 /// Which subject of a view is A (0) or B (1) of the page Duel; one is both.
@@ -203,6 +160,9 @@ ViewFiles::Read ViewFiles::read(const std::string& path) {
     }
     try {
         core::findSubjects(found.view);
+        for (auto& subject : found.view.subjects)
+            if (const auto step = core::namedStep(subject.path, subject.checkpoint); step >= 0)
+                subject.checkpoint = std::to_string(step);
     } catch (const Error& error) {
         if (!found.figure) throw;
         found.missing = error.what();
@@ -232,6 +192,14 @@ static void markMenus(const QWidget& shown, const View& view, const QString& pat
 }
 
 void ViewFiles::show(const QString& path, Read found) {
+    if (const auto why = found.missing.empty() ? unshown(found.view) : std::string();
+        !why.empty()) {
+        found.missing = why + "; draw it with: " +
+                        core::commandLine({"draw", path.toStdString(), "--out", "view.png"});
+        if (!found.figure)
+            return refuse(
+                QStringLiteral("%1: %2").arg(path, QString::fromStdString(found.missing)));
+    }
     if (!found.missing.empty()) return showData(path, found);
     show(path, std::move(found.view));
 }
@@ -393,8 +361,8 @@ void ViewFiles::duelAnswered() {
     if (maps) {
         page->inspector()->chooseView(widgets::inspectorViewOf(view));
         markMenus(*page->inspector(), view, path);
-    } else {
-        page->tab()->openView(view, path);
+    } else if (const auto why = page->tab()->openView(view, path); !why.isEmpty()) {
+        return refuse(QStringLiteral("%1: %2").arg(path, why));
     }
     done();
 }
@@ -495,9 +463,8 @@ bool ViewFiles::isWanted(const widgets::RelationInspector& inspector) const {
         return false;
     if (input.own && c.selection.split() != kPinnedSplit) {
         const auto& asked = session.request();
-        if (asked.kind != input.own->kind) return false;
-        const bool text = asked.kind == InputRequest::Kind::Text;
-        return !text || (asked.text == input.own->text && result->sample.source.text);
+        if (!isSameInput(asked, *input.own)) return false;
+        return asked.kind != InputRequest::Kind::Text || result->sample.source.text;
     }
     if (m_wanted->checkpoint || c.probe.showsCapture() || input.own) return true;
     const auto& asked = session.interventions();
@@ -552,7 +519,8 @@ void ViewFiles::finish(widgets::RelationInspector& inspector) {
                 typedText(*session.tokenizer(), corrupt->substr(5), *session.model()).sample,
                 QStringLiteral("B of the view"));
     }
-    tab->openView(view, path);
+    if (const auto why = tab->openView(view, path); !why.isEmpty())
+        return refuse(QStringLiteral("%1: %2").arg(path, why));
     done();
 }
 

@@ -24,7 +24,7 @@ pairs = [
     {"sentence_good": "No user has ever read it.", "sentence_bad": ["The user has ever read it.", "A user has ever read it."],
      "field": "semantics", "linguistics_term": "npi_licensing", "UID": "polarity"},
     {"sentence_good": "It is so.", "sentence_bad": "It is so.", "UID": "equal"},
-    {"prefix": "The file of the users", "sentence_good": "is old.", "sentence_bad": "are old.", "UID": "prefix"}]
+    {"prefix": "The file of the users", "sentence_good": " is old.", "sentence_bad": " are old.", "UID": "prefix"}]
 with open(out + "/pairs.jsonl", "w") as file:
     file.writelines(json.dumps(pair) + "\n" for pair in pairs)
 expected = {}
@@ -36,7 +36,7 @@ for name, beginning in (("gpt2_tied", "<|endoftext|>"), ("llama3_scaled_tied", "
         bad, prefix = pair["sentence_bad"], pair.get("prefix", "")
         row = []
         for sentence in [pair["sentence_good"]] + (bad if isinstance(bad, list) else [bad]):
-            whole = (prefix + " " if prefix else "") + sentence
+            whole = prefix + sentence
             ids = [tokenizer.token_to_id(beginning)] + tokenizer.encode(whole, add_special_tokens=False).ids
             first = 1 + len(tokenizer.encode(prefix, add_special_tokens=False).ids) if prefix else 1
             with torch.no_grad():

@@ -24,6 +24,7 @@
 #include "data/text_tokens.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
+#include "files/command_line.h"
 #include "interventions/edit_words.h"
 #include "model/public/family.h"
 #include "model/recorded/recorded_options.h"
@@ -43,7 +44,8 @@ using Json = nlohmann::ordered_json;
 
 struct AnalysisArguments : SampleArguments {
     std::string path, checkpoint, out, device = "auto";
-    std::string data;            ///< a file to measure on
+    std::shared_ptr<bool> fetches = std::make_shared<bool>(false);  ///< --fetch
+    std::string data;                                               ///< a file to measure on
     std::string pairs, fields;   ///< minimal pairs, and the names of their fields
     std::string clean, corrupt;  ///< the two inputs of a pair
     std::int64_t pair = 1;       ///< which of the minimal pairs are the two inputs
@@ -125,6 +127,7 @@ struct AnalysedInput {
     core::AnalysisSubject subject;
     ProbeSample points;  ///< an input of the model, for the edits
     std::string caption, sample;
+    std::int64_t example = -1;  ///< `points` is that example of the split; -1: it is another input
 };
 
 /// The minimal pairs of a file, or those of the grammar, for a model that reads text.
@@ -150,9 +153,10 @@ void readData(AnalysedInput& input, const core::Analysis& analysis, const Analys
         input.caption = "weights alone";
         return;
     }
-    input.subject.where = !a.text.empty()   ? "--data " + shellWord(a.text)
-                          : !a.data.empty() ? "--data " + shellWord(a.data)
-                                            : "--split " + shellWord(a.split);
+    const auto option = a.text.empty() && a.data.empty() ? "--split" : "--data";
+    input.subject.where = core::optionText(option, !a.text.empty()   ? a.text
+                                                   : !a.data.empty() ? a.data
+                                                                     : a.split);
     const auto use = [&](const std::string& name) {
         if (input.subject.data->size() == 0) throw OptionError("--data", name + " has no examples");
         sayNote(input.subject.data->info());
@@ -162,7 +166,7 @@ void readData(AnalysedInput& input, const core::Analysis& analysis, const Analys
     if (!a.pairs.empty()) {
         input.subject.pairs = pairsOf(model, a, stop);
         input.subject.data = core::textOfPairs(model, input.subject.pairs);
-        input.subject.where = "--pairs " + shellWord(a.pairs);
+        input.subject.where = core::optionText("--pairs", a.pairs);
         return use(input.subject.pairs->info().name);
     }
     if (!a.text.empty()) {
@@ -192,7 +196,7 @@ void readData(AnalysedInput& input, const core::Analysis& analysis, const Analys
 void readSentences(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
     const auto& model = *input.subject.model;
     input.subject.data = pairsOf(model, a, stop);
-    input.subject.where = a.pairs.empty() ? std::string() : "--pairs " + shellWord(a.pairs);
+    if (!a.pairs.empty()) input.subject.where = core::optionText("--pairs", a.pairs);
     input.points = core::inTokensOf(model.tokenizer().get(), input.subject.data->sample(0));
     core::shorten(input.points, model.options().tokens());
     input.caption = input.subject.data->info().name;
@@ -242,6 +246,7 @@ void readPair(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
 void readOne(AnalysedInput& input, const AnalysisArguments& a) {
     auto& model = *input.subject.model;
     auto [sample, classNames] = readSample(model, a.path, a);
+    if (!hasOwnInput(a)) input.example = std::max<std::int64_t>(0, a.sample);
     if (classNames.empty()) classNames = classNamesFor(model, a.path);
     input.points = sample;
     input.subject.sample = std::move(sample);
@@ -255,9 +260,8 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
     input.subject.model = &model;
     input.subject.path = a.path;
     input.subject.device = a.device;
-    if (core::isRunFolder(a.path)) input.subject.run = a.path;
-    const bool given = a.sample >= 0 || !a.text.empty() || !a.tokens.empty() || !a.image.empty() ||
-                       a.reference > 0 || a.random >= 0;
+    input.subject.run = core::isRunFolder(a.path) ? a.path : core::runOfWeights(a.path);
+    const bool given = a.sample >= 0 || hasOwnInput(a);
     if (analysis.input == AnalysisInput::Data)
         readData(input, analysis, a, stop);
     else if (analysis.input == AnalysisInput::Sentences)
@@ -300,7 +304,9 @@ std::shared_ptr<const core::AnalysisSubject> otherOf(const AnalysisArguments& a,
     } catch (const OptionError& error) {
         throw OptionError("--other-edit", error.message());
     }
-    other->interventions.data.split = input.subject.interventions.data.split;
+    // Of the data of A, on its example; pictures as B reads them.
+    other->interventions.data = input.subject.interventions.data;
+    other->interventions.data.image = editData(other->path, *other->model).image;
     if (core::namesNone(asked.edits)) other->model->leaveOutTrainingEdits();
     return other;
 }
@@ -316,21 +322,22 @@ Json jsonOf(const core::Analysis& analysis, const Answer& result, const Analysed
     return all;
 }
 
-/// The command that computes a result again, without the options for its output.
-std::string commandOf(const core::Analysis& analysis, const AnalysisArguments& a,
-                      const core::OptionValues& values) {
-    std::string command = "relascope-cli " + analysis.name + " " + shellWord(a.path);
+/// The words of the command that computes a result again, without the options for its output.
+std::vector<std::string> commandOf(const core::Analysis& analysis, const AnalysisArguments& a,
+                                   const core::OptionValues& values) {
+    std::vector<std::string> words = {analysis.name, core::placeWord(a.path)};
     const auto add = [&](const std::string& name, const std::string& value) {
-        command += " " + name + " " + shellWord(value);
+        if (!value.empty()) core::addWords(words, name, value);
     };
-    if (!a.checkpoint.empty()) add("--checkpoint", a.checkpoint);
-    if (!a.text.empty()) add("--text", a.text);
-    if (!a.data.empty()) add("--data", a.data);
-    if (!a.pairs.empty()) add("--pairs", a.pairs);
-    if (!a.fields.empty()) add("--fields", a.fields);
+    add("--checkpoint", a.checkpoint);
+    add("--text", a.text);
+    add("--data", a.data);
+    add("--pairs", a.pairs);
+    add("--fields", a.fields);
     if (a.text.empty() && analysis.input != AnalysisInput::Sentences) add("--split", a.split);
     for (const auto& edit : a.edits) add("--edit", edit);
-    return command + core::optionsToWords(analysis, values);
+    for (auto& word : core::optionsToWords(analysis, values)) words.push_back(std::move(word));
+    return words;
 }
 
 void writeReport(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input,
@@ -400,9 +407,16 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
         input =
             withOptionNames(analysis, [&] { return inputOf(analysis, a, values, *model, stop); });
         subject.interventions = interventionsOf(a.edits, a.path, *model, input.points);
+        if (input.example >= 0)
+            subject.interventions.data.exampleSplit = a.split,
+            subject.interventions.data.example = input.example;
         subject.leaveOutTrainingEdits = core::namesNone(a.edits);
         if (analysis.twoModels) subject.other = otherOf(a, input, stop);
     }
+    const auto along = values.find("along");
+    if (analysis.input == AnalysisInput::KeptSteps ||
+        (along != values.end() && along->second == FieldValue(true)))
+        followSeries(subject.run, *a.fetches);
     ProgressLine line;
     std::string doing = analysis.doing;
     doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));
@@ -432,10 +446,9 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
 }
 
 void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArguments& a) {
-    if (analysis.input == AnalysisInput::KeptSteps)
-        command.add_option("path", a.path, "run folder")->required();
-    else
-        checkpointOption(command, a.path, "run or checkpoint folder");
+    const bool steps = analysis.input == AnalysisInput::KeptSteps;
+    checkpointOption(command, a.path, steps ? "run folder" : "run or checkpoint folder", "path",
+                     a.fetches);
     if (analysis.input == AnalysisInput::Data) {
         command.add_option("--split", a.split, "split to measure on");
         auto* text = command.add_option("--text", a.text, "a text to measure on");
@@ -509,12 +522,14 @@ Command analysisCommand(const core::Analysis& analysis) {
 int inspectAlong(const InspectArguments& a, const Call& call) {
     if (!core::isRunFolder(a.path))
         throw OptionError("--along", "needs a run folder: only runs keep weights along training");
-    if (a.step >= 0) throw OptionError("--step", "is not for --along, which shows all kept steps");
+    if (a.step >= 0 || !a.named.empty())
+        throw OptionError("--step", "is not for --along, which shows all kept steps");
     if (a.source < 0 || a.to < 0)
         throw OptionError(a.source < 0 ? "--source" : "--to",
                           "is missing: --along needs a cell, as --source I --to J");
     AnalysisArguments b;
     static_cast<SampleArguments&>(b) = a;
+    b.fetches = a.fetches;
     b.path = a.path, b.out = a.out, b.device = a.device, b.edits = a.edits;
     const auto whole = [](int value) { return static_cast<std::int64_t>(value); };
     core::OptionValues values = {{"kind", a.kind},          {"layer", whole(a.layer)},

@@ -19,12 +19,12 @@
 #include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
 #include "bench/benchmark.h"
+#include "files/command_line.h"
 #include "options/field_text.h"
 #include "options/presets.h"
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
-#include "views/view_words.h"
 
 namespace relascope::cli {
 namespace {

@@ -85,9 +85,11 @@ struct TrainArguments {
 struct InspectArguments : SampleArguments {
     std::string path, kind = "relation", out, device = "auto";
     std::int64_t step = -1;
+    std::string named;  ///< in place of a step: "last", "best"
     std::vector<std::string> edits;
     std::string other;  ///< the model whose maps are taken from those of `path`
     std::int64_t otherStep = -1;
+    std::string otherNamed;
     std::vector<std::string> otherEdits;
     std::string show;  ///< empty: after, of two models the difference
     int layer = 1, index = 1, source = -1;
@@ -96,7 +98,8 @@ struct InspectArguments : SampleArguments {
     std::vector<std::string> tints = {"relation"};  ///< forms of the same figure (tintForms)
     bool transposed = false;                        ///< show what the source sends
     bool along = false;  ///< values at every kept step: of cell (source, to) and of the answer
-    int to = -1;         ///< also object j of a picture
+    std::shared_ptr<bool> fetches = std::make_shared<bool>(false);  ///< --fetch
+    int to = -1;                                                    ///< also object j of a picture
     std::string answer;
     MapLook look = {};  ///< without `to` and `reversed`, which are above
     bool json = false, paper = false;
@@ -108,8 +111,20 @@ void beginComputing(int threads);
 
 /// The positional option of commands that open a checkpoint; also by its name on the hub
 /// (hub/hub_cache.h), which `path` becomes the folder of, and --fetch.
+/// `fetches` gets whether --fetch was given.
 void checkpointOption(CLI::App& command, std::string& path, const char* help,
-                      const char* name = "path");
+                      const char* name = "path", std::shared_ptr<bool> fetches = nullptr);
+
+/// A path as it is, or of "hub:ORG/NAME[@REVISION]" the folder on this machine, also of a series.
+std::string hubPlaceOf(const std::string& given);
+
+/// Of a series of the hub whose steps are followed: says how many of them are on this machine, or
+/// fetches the others. Revisions without weights are left out with a note. Throws Error, Cancelled.
+void followSeries(const std::string& run, bool fetches);
+
+/// An option for a step: a number from 0, or "last" or "best", which goes to `named`.
+CLI::Option* stepOption(CLI::App& command, const char* name, std::int64_t& step, std::string& named,
+                        const char* help);
 
 /// The positional option of the second of two models, which may be named as the first.
 void otherOption(CLI::App& command, std::string& path, const char* help);

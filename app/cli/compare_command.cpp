@@ -11,6 +11,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
+#include "checkpoint/series.h"
 #include "options/published.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
@@ -101,6 +102,11 @@ int compare(const CompareArguments& a, const Call&) {
     if (!a.out.empty() && !a.out.ends_with(".csv"))
         throw OptionError("--out", "'" + a.out + "' must end in .csv");
     const auto runs = runsOfPlaces(a);
+    for (const auto& run : runs)
+        if (core::isSeries(run.info.path))
+            std::cerr << plainName(run.info.path)
+                      << ": a series of checkpoints of another program, which has no results; "
+                         "'eval' and the option --along of analyses measure its steps\n";
     const auto answer =
         a.differences ? differencesOf(runs, a.all)
                       : Answer{{core::runsTable(
@@ -120,7 +126,8 @@ void compareOptions(CLI::App& command, CompareArguments& a) {
     command
         .add_option("runs", a.places,
                     "run folders, or folders of runs, of which the best are first")
-        ->required();
+        ->required()
+        ->transform(hubPlaceOf);
     auto* differences = command.add_flag("--differences", a.differences,
                                          "the options that differ from the first run");
     command.add_option("--reference", a.reference, "the run that is put first");

@@ -7,6 +7,7 @@
 #include "app/cli/drawing.h"
 #include "app/cli/look_options.h"
 #include "app/cli/plain_output.h"
+#include "checkpoint/series.h"
 #include "run/run_folder.h"
 #include "views/curve_look.h"
 
@@ -26,6 +27,7 @@ int drawCurves(const CurvesArguments& a, const Call&) {
     wire::CurvesFigure figure{{}, a.look};
     for (const auto& run : a.runs) {
         (void)core::readRunInfo(run);  // says what is no run
+        core::requirePoints(run);
         figure.runs.push_back(std::filesystem::absolute(run).lexically_normal().string());
     }
     draw(a.out, figure, a.paper);
@@ -35,7 +37,8 @@ int drawCurves(const CurvesArguments& a, const Call&) {
 
 void curvesOptions(CLI::App& command, CurvesArguments& a) {
     command.add_option("runs", a.runs, "run folders; seeds of one run are drawn together")
-        ->required();
+        ->required()
+        ->transform(hubPlaceOf);
     for (const auto& field : core::curveLookFields()) declareLook(command, field, a.look);
     command.add_option("--out", a.out, ".png, .svg, .pdf or .csv")->required();
 }

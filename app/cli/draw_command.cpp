@@ -10,6 +10,7 @@
 #include "types/error.h"
 #include "types/text_piece.h"
 #include "views/view_file.h"
+#include "views/view_options.h"
 #include "views/view_words.h"
 
 namespace relascope::cli {
@@ -59,9 +60,16 @@ int drawView(const DrawArguments& a, const Call&) {
     origin.view = std::filesystem::path(a.file).filename().string();
     if (view.dpi > 0) origin.dpi = view.dpi;
     origin.dark = origin.dark || view.dark;
-    if (!view.data.empty() && !a.compute) return drawBeside(view, a), 0;
+    // Who names other weights does not ask for what was saved.
+    const bool computed = a.compute || !a.path.empty() || a.anyWeights;
+    if (!view.data.empty() && !computed) return drawBeside(view, a), 0;
     if (!a.path.empty()) view.subjects[0].path = a.path, view.subjects[0].hub.clear();
     core::findSubjects(view, a.anyWeights);
+    // A table has all columns, whichever one the picture shows.
+    if (!isPicture(a.out))
+        std::erase_if(view.options, [&](const ViewOption& option) {
+            return view.command == core::kInspectView && option.name == "to";
+        });
     auto words = core::wordsOf(view);
     words.insert(words.begin(), "relascope-cli");
     words.insert(words.end(), {core::outOption(view), a.out});
@@ -74,9 +82,11 @@ int drawView(const DrawArguments& a, const Call&) {
 void drawOptions(CLI::App& command, DrawArguments& a) {
     command.add_option("file", a.file, "a view, name.relaview")->required();
     command.add_option("--out", a.out, ".png, .svg, .pdf or .csv")->required();
-    command.add_option("--path", a.path, "the run or checkpoint, where it lies elsewhere now");
+    command.add_option(
+        "--path", a.path,
+        "the run or checkpoint, where it lies elsewhere now; computes the view of it");
     command.add_flag("--any-weights", a.anyWeights,
-                     "draw it of weights and files that are others than those of the view");
+                     "compute it of weights and files that are others than those of the view");
     command.add_flag("--compute", a.compute, "compute it anew where its data were saved, too");
 }
 

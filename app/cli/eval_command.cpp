@@ -32,6 +32,7 @@ namespace {
 
 struct EvalArguments {
     std::string path, data, split, checkpoint, out, device = "auto";
+    std::string named;  ///< in place of a step: "last", "best"
     std::string pairs, fields, score = "sum";
     std::vector<std::string> edits;
     std::int64_t batch = 0, step = -1, examples = 0, tokens = 0, windows = 0, untrained = 4;
@@ -83,10 +84,11 @@ int evaluate(const EvalArguments& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
     requireDrawing(a.out);
-    if (a.step >= 0 && !core::isRunFolder(a.path))
+    if ((a.step >= 0 || !a.named.empty()) && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have kept weights");
-    const auto chosen =
-        a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
+    const auto chosen = a.step >= 0
+                            ? core::stepToOpen(a.path, a.step)
+                            : core::StepToOpen{a.named.empty() ? a.checkpoint : a.named, ""};
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
     if (!a.pairs.empty())
         return evaluatePairs({a.path, chosen.checkpoint, a.device, a.pairs, a.fields, a.score,
@@ -220,8 +222,8 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
                        "train, validation, pentos, hexos or stripes; of a run without it: the "
                        "first test split, with --edit or without any validation");
     auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
-    command.add_option("--step", a.step, "the weights of a step, or those kept nearest to it")
-        ->check(CLI::NonNegativeNumber)
+    stepOption(command, "--step", a.step, a.named,
+               "the weights of a step, or those kept nearest to it; last or best")
         ->excludes(checkpoint);
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command

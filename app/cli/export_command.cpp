@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/cli/commands.h"
+#include "checkpoint/series.h"
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "run/run_list.h"
@@ -32,6 +33,8 @@ int exportRun(const ExportArguments& a, const Call&) {
     if (runs.size() > 1 && !(a.csv.empty() && a.json.empty()))
         throw FileError(a.run, "is a run of several seeds; export its folders one by one to " +
                                    std::string(a.csv.empty() ? "JSON" : "CSV"));
+    if (!(a.tensorboard.empty() && a.csv.empty()))
+        for (const auto& run : runs) core::requirePoints(run);
     const auto say = [](const std::string& path) {
         std::cerr << "wrote " << plainName(path) << "\n";
     };
@@ -43,7 +46,7 @@ int exportRun(const ExportArguments& a, const Call&) {
 }
 
 void exportOptions(CLI::App& command, ExportArguments& a) {
-    command.add_option("run", a.run, "run folder")->required();
+    command.add_option("run", a.run, "run folder")->required()->transform(hubPlaceOf);
     command.add_option("--tensorboard", a.tensorboard, "folder of TensorBoard: --logdir");
     command.add_option("--csv", a.csv, "write every measured point as .csv");
     command.add_option("--json", a.json, "write options, points and notes as .json");

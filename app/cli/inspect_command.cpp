@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <cmath>
 #include <cstdio>
@@ -105,21 +106,20 @@ void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened, const 
             differenceOf(std::make_shared<const ProbeResult>(std::move(looked.result)), before);
 }
 
-bool hasOwnInput(const InspectArguments& a) {
-    return !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
-           !a.tokens.empty();
-}
-
 // `input`: what is seen in place of the input of the command line; null: that one.
 Looked lookInside(InspectArguments a, const ProbeSample* input = nullptr) {
     Looked looked;
     const bool recorded =
         core::isRunFolder(a.path) && core::isRecorded(core::readRunOptions(a.path).model);
+    if (recorded && a.named == "best")
+        throw OptionError("--step",
+                          "is 'best', which a run that another program recorded does "
+                          "not name; give one of its captured steps");
     // All that can be looked at are the captures: without a step the newest.
     if (recorded && a.step < 0)
         if (const auto steps = core::captureSteps(a.path + "/captures"); !steps.empty())
             a.step = steps.back();
-    if (a.step >= 0 && !core::isRunFolder(a.path))
+    if ((a.step >= 0 || !a.named.empty()) && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
     const bool ownInput = hasOwnInput(a);
     // A capture holds maps alone; edits need the weights.
@@ -145,7 +145,8 @@ Looked lookInside(InspectArguments a, const ProbeSample* input = nullptr) {
                 "--step", std::to_string(a.step) + " was not captured; captured steps: " + known);
         }
     }
-    const auto chosen = a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{};
+    const auto chosen =
+        a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.named, ""};
     looked.keptStep = chosen.kept;
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     if (const auto none = core::noRelationsText(opened.options());
@@ -178,14 +179,14 @@ std::string captionOf(const InspectArguments& a, const Looked& looked) {
 std::string compareWith(const InspectArguments& given, Looked& looked) {
     auto a = given, b = given;
     a.show = b.show = "after";
-    b.path = a.other, b.step = a.otherStep, b.edits = a.otherEdits;
+    b.path = a.other, b.step = a.otherStep, b.named = a.otherNamed, b.edits = a.otherEdits;
     // Models make random inputs of their own, and runs have data of their own.
     const bool each = !a.image.empty() || !a.text.empty() || !a.tokens.empty();
     const auto sample = looked.result.sample;
     auto other = lookInside(b, each ? nullptr : &sample);
     const auto caption = captionOf(a, looked);
     auto otherName = folderName(b.path);
-    if (b.step >= 0) otherName += ", step " + groupedNumber(other.result.step);
+    if (b.step >= 0 || !b.named.empty()) otherName += ", step " + groupedNumber(other.result.step);
     if (!other.edits.empty()) otherName += ", edited: " + other.edits;
     const auto &source = looked.result.sample.source, &otherSource = other.result.sample.source;
     if (source.tokens != otherSource.tokens || source.labels != otherSource.labels)
@@ -227,11 +228,7 @@ std::string csvOf(const ProbeResult& result, const RelationMap& map) {
         if (!result.sample.source.text || side >= static_cast<int>(sides.size()) ||
             at >= static_cast<int>(sides[static_cast<std::size_t>(side)].labels.size()))
             return std::to_string(at);
-        std::string quoted = "\"";
-        for (const char c :
-             sides[static_cast<std::size_t>(side)].labels[static_cast<std::size_t>(at)])
-            quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-        return quoted + '"';
+        return csvField(sides[static_cast<std::size_t>(side)].labels[static_cast<std::size_t>(at)]);
     };
     const auto& layer = result.layers.at(static_cast<std::size_t>(map.layer));
     text << "i\\j";
@@ -322,7 +319,8 @@ int inspect(const InspectArguments& given, const Call& call) {
     if (!a.words.empty() && a.text.empty() && a.tokens.empty() && a.sample < 0 && a.random < 0 &&
         core::isRunFolder(a.path))
         a.text = core::readRunOptions(a.path).data.pinned_text;
-    if (a.other.empty() && (a.otherStep >= 0 || !a.otherEdits.empty())) a.other = a.path;
+    if (a.other.empty() && (a.otherStep >= 0 || !a.otherNamed.empty() || !a.otherEdits.empty()))
+        a.other = a.path;
     if (a.show.empty()) a.show = a.other.empty() ? "after" : "difference";
     if (!a.other.empty() && (a.along || !a.layers.empty()))
         throw OptionError("other", "is for one map; leave out --along and --layers");
@@ -424,15 +422,14 @@ int inspect(const InspectArguments& given, const Call& call) {
 }
 
 void inspectOptions(CLI::App& command, InspectArguments& a) {
-    checkpointOption(command, a.path, "run or checkpoint folder");
+    checkpointOption(command, a.path, "run or checkpoint folder", "path", a.fetches);
     otherOption(command, a.other,
                 "another run or checkpoint, whose map of the same input is subtracted; with "
                 "--other-step or --other-edit without it the same");
     sampleOptions(command, a);
-    command
-        .add_option("--step", a.step,
-                    "a captured step of a captured sample, else the weights kept nearest to it")
-        ->check(CLI::NonNegativeNumber);
+    stepOption(command, "--step", a.step, a.named,
+               "a captured step of a captured sample, else the weights kept nearest to it; last or "
+               "best");
     command.add_option("--layer", a.layer, "layer, from 1")->check(CLI::Range(1, 1000));
     command.add_option("--kind", a.kind,
                        "relation, attention-ra, attention-sa, symbols or, of a picture, "
@@ -464,8 +461,8 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
                        ".png, .svg, .pdf, .csv, or .safetensors: every map, as a capture");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command.add_option("--edit", a.edits, kEditHelp)->take_all();
-    command.add_option("--other-step", a.otherStep, "the same as --step, of the other model")
-        ->check(CLI::NonNegativeNumber);
+    stepOption(command, "--other-step", a.otherStep, a.otherNamed,
+               "the same as --step, of the other model");
     command.add_option("--other-edit", a.otherEdits, "the same as --edit, of the other model")
         ->take_all();
     command
@@ -476,6 +473,23 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
 }
 
 }  // namespace
+
+CLI::Option* stepOption(CLI::App& command, const char* name, std::int64_t& step, std::string& named,
+                        const char* help) {
+    const auto take = [&step, &named, option = std::string(name)](const std::string& text) {
+        step = -1, named.clear();
+        if (text == "last" || text == "best") {
+            named = text;
+            return;
+        }
+        const auto* end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, step);
+        if (error != std::errc() || rest != end || step < 0)
+            throw OptionError(option,
+                              "'" + text + "' is no step; give a number from 0, last or best");
+    };
+    return command.add_option_function<std::string>(name, take, help)->type_name("INT|last|best");
+}
 
 Command inspectCommand() {
     return commandOf("inspect", "draws or prints the relations and attention of a model",

@@ -3,10 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <thread>
 
 #include "bench/benchmark.h"
 #include "datasets/registry.h"
+#include "files/machine_limits.h"
 #include "options/device_list.h"
 #include "ranks/child_ranks.h"
 #include "ranks/rank_place.h"
@@ -51,7 +51,7 @@ int follow(const core::RankPlace& place, const std::string& device, int threads,
 
 int threadsOf(const core::RankPlace& place, int wanted) {
     if (wanted > 0) return wanted;
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / place.localSize);
+    return std::max(1, core::usableCores() / place.localSize);
 }
 
 // The options that must be the same for all ranks; devices and threads may differ between machines.

@@ -12,6 +12,11 @@
 
 namespace relascope::cli {
 
+bool hasOwnInput(const SampleArguments& a) {
+    return !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
+           !a.tokens.empty();
+}
+
 ProbeSample readPicture(const std::string& file, const core::OpenedModel& opened,
                         const std::string& option) {
     if (!opened.options().find<ImageInput>())

@@ -24,6 +24,9 @@ struct SampleArguments {
     std::vector<std::int64_t> tokens, target;
 };
 
+/// Whether the input is no example of the data.
+bool hasOwnInput(const SampleArguments& arguments);
+
 /// Declares the options that choose an input of a model.
 void sampleOptions(CLI::App& command, SampleArguments& arguments);
 

@@ -8,10 +8,10 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <thread>
 
 #include "app/cli/commands.h"
 #include "app/serve/request_handler.h"
+#include "files/machine_limits.h"
 #include "train/devices.h"
 #include "types/error.h"
 #include "wire/types.h"
@@ -23,7 +23,7 @@ struct SessionArguments {};
 
 // Of the requests of a window; the process answers them beside its reader.
 int sessionThreads() {
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+    return std::max(1, core::usableCores() - 1);
 }
 
 // command: {words, folder}: runs a command that takes --json (answerCommand()) in the folder that

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
@@ -16,6 +15,7 @@
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
+#include "files/machine_limits.h"
 #include "options/device_list.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
@@ -303,9 +303,7 @@ int study(const StudyArguments& given, const Call&) {
             if (!a.shard.empty()) arguments.insert(arguments.end(), {"--shard", a.shard});
             if (a.retry) arguments.emplace_back("--retry");
             const int threads =
-                a.threads > 0
-                    ? a.threads
-                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / a.jobs);
+                a.threads > 0 ? a.threads : std::max(1, core::usableCores() / a.jobs);
             arguments.insert(arguments.end(), {"--threads", std::to_string(threads), "--quiet"});
             exit = runSideBySide(arguments, a.jobs, stop);
         } else {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <unistd.h>
 #include <algorithm>
 
 #include <QRegularExpression>
 
 #include "app/controllers/run_estimates.h"
+#include "files/memory.h"
 #include "options/estimates.h"
 #include "widgets/theme/theme.h"
 
@@ -18,8 +18,7 @@ QString gibibytes(double bytes) {
 }
 
 double machineBytes() {
-    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<double>(sysconf(_SC_PAGE_SIZE));
+    return static_cast<double>(core::totalMemory());
 }
 
 /// A count in words: "3.1 million", "10.0 billion".

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "files/machine_limits.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_process.h"
@@ -63,8 +64,7 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
     const bool far =
         wire::farPathOf(job->request.resume.empty() ? job->request.folder : job->request.resume)
             .has_value();
-    job->request.threads =
-        far ? 0 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+    job->request.threads = far ? 0 : std::max(1, core::usableCores() - 1);
     job->request.endsWithWindow = m_endsWithWindow && !far;
     job->request.queue = !m_endsWithWindow;
     m_options = job->request.options;

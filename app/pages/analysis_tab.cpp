@@ -545,7 +545,7 @@ void AnalysisTab::show(const Answer& result) {
         const QString of = m_analysis.onDemand ? m_caption : caption();
         m_view->setCaption(of);
         if (m_shownView) m_shownView->caption = of.toStdString();
-        m_view->setCommand(m_shownView ? text(core::commandOf(*m_shownView)) : QString());
+        m_view->setCommand(m_shownView ? core::wordsOf(*m_shownView) : std::vector<std::string>());
         if (!m_viewFile.isEmpty())
             m_view->menu()->setViewFile(std::exchange(m_viewFile, QString()));
     }
@@ -565,12 +565,17 @@ std::optional<View> AnalysisTab::described() const {
     return view;
 }
 
-void AnalysisTab::openView(const View& view, const QString& file) {
+QString AnalysisTab::openView(const View& view, const QString& file) {
     const auto textOf = [&](const char* name) {
         const auto* value = view.option(name);
         const auto* given = value ? std::get_if<std::string>(value) : nullptr;
         return given ? text(*given) : QString();
     };
+    const QString split = textOf("split"), corrupt = textOf("corrupt"),
+                  sample = QStringLiteral("sample:");
+    const int at = m_split ? m_split->findText(split) : -1;
+    if (m_split && !split.isEmpty() && at < 0 && m_split->count() > 0)
+        return QStringLiteral("its split is '%1', which these data do not have").arg(split);
     core::OptionValues values;
     for (const auto& option : view.options)
         if (m_analysis.field(option.name) && !reads(AnalysisInput::KeptSteps))
@@ -578,16 +583,22 @@ void AnalysisTab::openView(const View& view, const QString& file) {
     if (const auto* answer = view.option("answer"); answer && reads(AnalysisInput::KeptSteps))
         values["answer"] = *answer;
     setValues(values);
-    if (m_split && !textOf("split").isEmpty())
-        m_split->setCurrentIndex(std::max(0, m_split->findText(textOf("split"))));
+    if (m_split && at >= 0) m_split->setCurrentIndex(at);
     if (m_pairs) m_pairs->setText(textOf("pairs"));
-    const QString corrupt = textOf("corrupt"), sample = QStringLiteral("sample:");
-    if (m_example && corrupt.startsWith(sample))
-        m_example->setValue(corrupt.mid(sample.size()).toInt());
+    if (m_example && corrupt.startsWith(sample)) {
+        const qint64 number = corrupt.mid(sample.size()).toLongLong();
+        if (number > m_example->maximum())
+            return QStringLiteral("its second sample is %1, and there are %2")
+                .arg(number)
+                .arg(m_example->maximum() + 1);
+        setSecond(std::nullopt, {});
+        m_example->setValue(static_cast<int>(number));
+    }
     m_viewFile = file;
     widgets::paperAction()->setChecked(view.paper);
     if (view.dpi > 0) m_view->menu()->setDpi(view.dpi);
     if (!recall()) run();
+    return {};
 }
 
 void AnalysisTab::showSaved(const Answer& answer, const QString& caption) {

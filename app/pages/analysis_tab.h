@@ -67,8 +67,9 @@ public:
     void run(AnalysisRequest request);
     /// The sentence about what must be chosen before the analysis can run; empty: it can.
     QString missing() const;
-    /// Sets what a view says of options and inputs, and measures. `file`: its name.
-    void openView(const View& view, const QString& file);
+    /// Sets what a view says of options and inputs, and measures. `file`: its name. Returns why it
+    /// cannot be measured as it says; empty: it can.
+    QString openView(const View& view, const QString& file);
     /// Shows an answer that was saved with a view, without weights.
     void showSaved(const Answer& answer, const QString& caption);
     /// A result of this request is about to be reported: names what it is of, and the command that

@@ -14,7 +14,6 @@
 #include <QSpinBox>
 #include <QSplitter>
 #include <QStackedLayout>
-#include <QThread>
 #include <QUrl>
 #include <QVBoxLayout>
 
@@ -25,6 +24,7 @@
 #include "app/pages/slurm_dialog.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
+#include "files/machine_limits.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_progress.h"
@@ -177,7 +177,7 @@ QWidget* StudyPage::makeBar() {
     connect(fresh, &QPushButton::clicked, this, &StudyPage::newStudy);
     m_start->setMinimumWidth(112);
     m_jobs->setRange(1, 256);
-    m_jobs->setValue(std::max(1, QThread::idealThreadCount() / 2));
+    m_jobs->setValue(std::max(1, core::usableCores() / 2));
     m_jobs->setAccessibleName(QStringLiteral("Processes"));
     m_jobs->setFixedWidth(58);
     auto* jobs = widgets::mutedLabel(QStringLiteral("Processes"), bar);

@@ -17,6 +17,7 @@
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
+#include "files/command_line.h"
 #include "probe/probe_memory.h"
 #include "run/run_folder.h"
 #include "train/branch.h"
@@ -465,7 +466,9 @@ Frame RequestHandler::ask(Request& request, bool cost) {
         ;  // the captured inputs are its data
     else if (analysis->input == Input::Data && (asked.data || !analysis->dataOptional))
         subject.data = dataOf(asked.data, *subject.model, path, request),
-        subject.where = "--split " + (asked.data ? asked.data->split : std::string());
+        subject.where = !asked.data                ? std::string()
+                        : asked.data->file.empty() ? core::optionText("--split", asked.data->split)
+                                                   : core::optionText("--data", asked.data->file);
     else if (analysis->input == Input::Sentences)
         subject.data = sentencesOf(asked.data, request);
     else if (!ownText && first.input)

@@ -213,10 +213,11 @@ std::string latexOf(const AblationTable& table) {
     const auto value = [&](double x) {
         return fixedField(percent ? 100.0 * x : x, percent ? 1 : 3);
     };
-    std::string text =
-        "% change of " + table.metric + " (" + (percent ? "points" : "absolute") + ") over " +
-        std::to_string(table.examples) + " examples, 95 % intervals; base " + value(table.base) +
-        "\n\\begin{tabular}{l" + std::string(ways.size(), 'r') + "}\n\\toprule\npart";
+    std::string text = "% change of " + latexText(table.metric) + " (" +
+                       (percent ? "points" : "absolute") + ") over " +
+                       std::to_string(table.examples) + " examples, 95 % intervals; base " +
+                       value(table.base) + "\n\\begin{tabular}{l" + std::string(ways.size(), 'r') +
+                       "}\n\\toprule\npart";
     for (const auto way : ways) text += " & " + std::string(editOpName(way));
     text += " \\\\\n\\midrule\n";
     for (const auto& row : table.rows) {

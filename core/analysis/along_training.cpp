@@ -10,6 +10,8 @@
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "checkpoint/kept_weights.h"
+#include "checkpoint/series.h"
+#include "run/run_folder.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -174,7 +176,10 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
     if (steps.empty())
         for (const auto& kept : KeptWeights(run).stepsHere()) steps.push_back(kept.step);
     if (steps.empty())
-        throw Error(run + " kept no weights along its training; train with train.keep_mib above 0");
+        throw Error(
+            run + (isRunFolder(run) && isSeries(run)
+                       ? " has none of its steps on this machine; --fetch fetches them"
+                       : " kept no weights along its training; train with train.keep_mib above 0"));
     std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
     std::map<std::int64_t, std::uint32_t> weights;

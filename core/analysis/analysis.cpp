@@ -22,6 +22,7 @@
 #include "analysis/shares.h"
 #include "analysis/symbol_heads.h"
 #include "answers/answer_text.h"
+#include "files/command_line.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
 #include "types/error.h"
@@ -88,25 +89,12 @@ nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValue
     return json;
 }
 
-std::string optionsToWords(const Analysis& analysis, const OptionValues& values) {
-    std::string words;
-    for (const auto& field : analysis.fields) {
-        const auto at = values.find(field.spec.name);
-        if (at == values.end() || at->second == field.initial) continue;
-        auto name = field.spec.name;
-        std::replace(name.begin(), name.end(), '_', '-');
-        const auto option = " --" + name;
-        if (const auto* list = std::get_if<std::vector<std::string>>(&at->second);
-            list && field.spec.choices.empty()) {  // words that may have commas
-            for (const auto& word : *list) words += option + " " + shellWord(word);
-            continue;
-        }
-        words += option;
-        if (const bool* on = std::get_if<bool>(&at->second); on && *on) continue;
-        const auto text = fieldValueText(at->second);
-        const bool plain = text.find_first_not_of("0123456789.-") == std::string::npos;
-        words += " " + (plain && !text.empty() ? text : shellWord(text));
-    }
+std::vector<std::string> optionsToWords(const Analysis& analysis, const OptionValues& values) {
+    std::vector<std::string> words;
+    for (const auto& field : analysis.fields)
+        if (const auto at = values.find(field.spec.name);
+            at != values.end() && at->second != field.initial)
+            addField(words, field.spec.name, at->second);
     return words;
 }
 

@@ -101,9 +101,11 @@ struct Analysis {
     Text remark = {};  ///< a sentence beside it; may be empty
     std::function<nlohmann::ordered_json(const Answer&)> json;  ///< an object
     /// `name`.html, which stands alone, and `name`.md with the pictures beside it; `subject`: what
-    /// was analysed, "occurs, step 250, validation"; `command`: what repeats it. Empty: none.
+    /// was analysed, "occurs, step 250, validation"; `command`: the words of what repeats it.
+    /// Empty: none.
     std::function<std::vector<ReportFile>(const Answer&, const std::string& name,
-                                          const std::string& subject, const std::string& command)>
+                                          const std::string& subject,
+                                          const std::vector<std::string>& command)>
         report = {};
 
     const AnalysisField* field(const std::string& name) const {
@@ -125,8 +127,8 @@ void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& 
 /// {"top": 5, ...}: the values that are not the defaults; and back. Throws OptionError.
 nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValues& values);
 OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json);
-/// The same for a command line: " --top 5", each with a space before it.
-std::string optionsToWords(const Analysis& analysis, const OptionValues& values);
+/// The same for a command line: "--top", "5".
+std::vector<std::string> optionsToWords(const Analysis& analysis, const OptionValues& values);
 
 /// Options as the struct that their fields belong to.
 template <class Options>

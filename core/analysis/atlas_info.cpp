@@ -69,10 +69,11 @@ std::string atlasCostText(const AnalysisCost& cost, const OptionValues& values) 
 }
 
 std::string atlasLatex(const RelationAtlas& atlas) {
-    std::string text = "% " + std::to_string(atlas.examples) + " " + atlas.noun + " of " +
-                       atlas.data + "; AUC with place held fixed, 95 % intervals";
+    std::string text = "% " + std::to_string(atlas.examples) + " " + latexText(atlas.noun) +
+                       " of " + latexText(atlas.data) +
+                       "; AUC with place held fixed, 95 % intervals";
     if (!atlas.metric.empty())
-        text += "; change of " + atlas.metric +
+        text += "; change of " + latexText(atlas.metric) +
                 " without the relation, and without its layer's, "
                 "replaced by the mean";
     const bool uses = !atlas.metric.empty();

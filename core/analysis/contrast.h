@@ -87,6 +87,8 @@ bool isHeadPart(const std::string& part);
 const Analysis& contrastAnalysis();
 const FieldTable<ContrastOptions>& contrastFields();
 const AnalysisRunner& contrastRunner();
+/// The options of a contrast, as a printed command has them.
+std::string contrastOptionText(const ContrastOptions& options);
 /// The same, for analyses that need it.
 Contrast contrastOf(AnalysisSubject& subject, const ContrastOptions& options,
                     const Watch<Contrast>& watch);

@@ -7,6 +7,7 @@
 #include "analysis/claims.h"
 #include "analysis/contrast.h"
 #include "answers/column_table.h"
+#include "files/command_line.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -384,6 +385,20 @@ const Analysis& contrastAnalysis() {
         return answering(a, contrastFields(), OfferedIn::Row);
     }();
     return analysis;
+}
+
+std::string contrastOptionText(const ContrastOptions& o) {
+    std::vector<std::string> words;
+    addField(words, "layer", o.layer);
+    addField(words, "kind", o.kind);
+    addField(words, "index", o.index);
+    addField(words, "attribute", o.attribute);
+    addField(words, "examples", o.examples);
+    addField(words, "untrained", o.untrained);
+    if (!o.through.empty()) addField(words, "through", o.through);
+    addField(words, "use", o.use);
+    if (!o.attributes.empty()) addField(words, "attributes", o.attributes);
+    return shellText(words);
 }
 
 }  // namespace relascope::core

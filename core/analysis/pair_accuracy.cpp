@@ -68,6 +68,7 @@ PairResults runPairs(AnalysisSubject& subject, const PairOptions& options,
     results.score = options.score, results.beginning = batches.beginning();
     results.leftOut = tokens.tooLong, results.firstLeftOut = tokens.firstTooLong;
     results.unknown = tokens.unknown;
+    results.alike = tokens.alike, results.firstAlike = tokens.firstAlike;
     const auto all = pairScores(tokens, scores);
     auto accuracies = pairAccuracies(batches, scores);
     before = own, share = (passes - 1.0) * own;

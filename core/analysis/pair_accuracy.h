@@ -63,6 +63,8 @@ struct PairResults {
     std::int64_t leftOut = 0;       ///< pairs longer than the context
     std::string firstLeftOut = {};  ///< "pairs.jsonl, line 3, has 10001 tokens"
     std::int64_t unknown = 0;       ///< characters that the tokenizer does not know
+    std::int64_t alike = 0;         ///< pairs whose sentences are the same tokens
+    std::string firstAlike = {};    ///< "pairs.jsonl, line 3"
 };
 
 struct PairOptions {

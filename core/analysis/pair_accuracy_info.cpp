@@ -197,7 +197,9 @@ Answer answerOf(const PairResults& results) {
                       {"Read before each sentence", {}, "Beginning token, which is not scored"}),
         columns::integer(&PairResults::leftOut, "left_out"),
         columns::text(&PairResults::firstLeftOut, "first_left_out"),
-        columns::integer(&PairResults::unknown, "unknown_characters")};
+        columns::integer(&PairResults::unknown, "unknown_characters"),
+        columns::integer(&PairResults::alike, "alike"),
+        columns::text(&PairResults::firstAlike, "first_alike")};
     for (auto& column : factsOf(more, results).columns) facts.columns.push_back(std::move(column));
     answer.tables.push_back(
         tableOf("phenomena", "Phenomena", accuracyColumns(true), results.phenomena));
@@ -263,6 +265,11 @@ std::string pairsRemark(const Answer& answer) {
     if (const auto unknown = count("unknown_characters"); unknown > 0)
         add(groupedNumber(unknown) + (unknown == 1 ? " character is" : " characters are") +
             " unknown to the tokenizer.");
+    if (const auto alike = answer.has("alike") ? count("alike") : 0; alike > 0)
+        add("In " + groupedNumber(alike) + (alike == 1 ? " pair" : " pairs") +
+            " both sentences are the same tokens, so that no model with this tokenizer can prefer "
+            "one: such pairs count as not right, and 50 % is no chance for them; the first, " +
+            answer.text("first_alike") + ".");
     if (answer.has("frequencies") && std::isnan(answer.number("frequencies")))
         add("The training text of this model is not known: word frequencies are not compared.");
     if (answer.has("read_before") && answer.text("read_before").empty())

@@ -127,6 +127,7 @@ private:
         found.score = m_options.score;
         found.leftOut = tokens.tooLong, found.firstLeftOut = tokens.firstTooLong;
         found.unknown = tokens.unknown;
+        found.alike = tokens.alike, found.firstAlike = tokens.firstAlike;
         found.parts = m_rows;
         auto accuracies = pairAccuracies(m_batches, base);
         compareWithChance(accuracies, m_batches, m_options.untrained, m_options.score == "mean",

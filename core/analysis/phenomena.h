@@ -37,6 +37,8 @@ struct Phenomena {
     std::int64_t leftOut = 0;
     std::string firstLeftOut = {};
     std::int64_t unknown = 0;
+    std::int64_t alike = 0;  ///< PairResults::alike
+    std::string firstAlike = {};
 
     const Cell& cell(std::size_t part, std::size_t phenomenon) const {
         return cells[part * phenomena.size() + phenomenon];

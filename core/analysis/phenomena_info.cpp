@@ -133,6 +133,19 @@ void findCarriers(Phenomena& found) {
     }
 }
 
+namespace {
+
+/// The key of the column of a phenomenon, whose name is that of the file unless another column has
+/// it: "phenomenon part".
+std::string keyAmong(const ColumnTable<std::size_t>& columns, std::string name) {
+    while (std::any_of(columns.begin(), columns.end(),
+                       [&](const auto& column) { return column.column.key == name; }))
+        name = "phenomenon " + name;
+    return name;
+}
+
+}  // namespace
+
 Answer answerOf(const Phenomena& found) {
     using columns::derived;
     using Cell = PhenomenonCell;
@@ -153,7 +166,9 @@ Answer answerOf(const Phenomena& found) {
         columns::integer(&Phenomena::looks, "looks"),
         columns::integer(&Phenomena::leftOut, "left_out"),
         columns::text(&Phenomena::firstLeftOut, "first_left_out"),
-        columns::integer(&Phenomena::unknown, "unknown_characters")};
+        columns::integer(&Phenomena::unknown, "unknown_characters"),
+        columns::integer(&Phenomena::alike, "alike"),
+        columns::text(&Phenomena::firstAlike, "first_alike")};
     Answer answer{{factsOf(facts, found)}};
     auto findings = textsTable("findings", "finding", found.findings);
     findings.title = "What carries which phenomenon";
@@ -168,7 +183,7 @@ Answer answerOf(const Phenomena& found) {
                              [&](const auto& k) { return found.parts[k].group; })};
     for (std::size_t f = 0; f < found.phenomena.size(); ++f)
         parts.push_back(derived<std::size_t>(
-            ColumnKind::Number, found.phenomena[f].phenomenon,
+            ColumnKind::Number, keyAmong(parts, found.phenomena[f].phenomenon),
             {phenomenonTitle(found.phenomena[f].phenomenon), points,
              "Change of the pair accuracy without the part, in points: the milder of zero and its "
              "mean"},

@@ -147,6 +147,7 @@ std::string partTitle(const std::string& part);
 
 /// The files of Analysis::report.
 std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& name,
-                                   const std::string& subject, const std::string& command);
+                                   const std::string& subject,
+                                   const std::vector<std::string>& command);
 
 }  // namespace relascope::core

@@ -31,18 +31,6 @@ bool isExplained(const ModelScan& scan, const std::string& map) {
                        [&](const auto& one) { return one.map == map; });
 }
 
-/// The options of a contrast as a command has them.
-std::string commandText(const ContrastOptions& o) {
-    std::string text = "--layer " + std::to_string(o.layer) + " --kind " + o.kind + " --index " +
-                       std::to_string(o.index) + " --attribute " + shellWord(o.attribute) +
-                       " --examples " + std::to_string(o.examples) + " --untrained " +
-                       std::to_string(o.untrained);
-    if (!o.through.empty()) text += " --through " + shellWord(o.through);
-    if (o.use) text += " --use";
-    if (!o.attributes.empty()) text += " --attributes " + shellWord(o.attributes);
-    return text;
-}
-
 std::vector<ModelScan::Explanation::Bar> barsOf(const Contrast& c) {
     using Bar = ModelScan::Explanation::Bar;
     std::vector<Bar> bars;
@@ -136,7 +124,7 @@ void explainFindings(ModelScan& scan, AnalysisSubject& subject, const ContrastPl
                     for (const auto& sentence : sentencesOf(c))
                         explanation.text += (explanation.text.empty() ? "" : " ") + sentence;
                 if (!explanation.text.empty()) {
-                    explanation.command = commandText(how);
+                    explanation.command = contrastOptionText(how);
                     explanation.bars = barsOf(c);
                 }
             }

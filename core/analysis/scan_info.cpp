@@ -125,7 +125,7 @@ const Analysis& scanAnalysis() {
         };
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.report = [](const Answer& result, const std::string& name, const std::string& subject,
-                      const std::string& command) {
+                      const std::vector<std::string>& command) {
             return scanReport(modelScanOf(result), name, subject, command);
         };
         a = answering(a, scanFields(), OfferedIn::Row);

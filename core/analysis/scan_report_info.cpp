@@ -10,6 +10,7 @@
 #include "analysis/scan.h"
 #include "analysis/svg_picture.h"
 #include "answers/ablation_answer.h"
+#include "files/command_line.h"
 #include "types/metric.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -42,8 +43,25 @@ std::string emphasised(const std::string& sentence) {
     return open ? out + "</em>" : out;
 }
 
+/// A sentence of Markdown, in which no name is a tag of HTML.
+std::string plainMarkdown(const std::string& sentence) {
+    std::string out;
+    for (const char c : plainName(sentence))
+        out += c == '<' ? std::string("&lt;") : std::string(1, c);
+    return out;
+}
+
+/// A command as code of Markdown: between more backquotes than stand in it.
+std::string codeSpan(const std::string& command) {
+    std::size_t longest = 0, run = 0;
+    for (const char c : command) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+    const std::string mark(longest + 1, '`'), space = longest > 0 ? " " : "";
+    return mark + space + command + space + mark;
+}
+
 /// A cell of a table of Markdown.
 std::string cell(std::string text) {
+    text = plainMarkdown(text);
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
         text.replace(at, 1, "\\|");
     return text;
@@ -483,35 +501,45 @@ const char* const kTerms =
     "has "
     "the attribute than on one that has not, both at the same places i and j; 0.5 is chance.";
 
-/// The commands that confirm a finding, made from that of the scan, and what each gives. The edits
-/// of a scan are below those that take parts out, which a command cannot say.
+/// The commands that confirm a finding, made from the words of the scan, and what each gives. The
+/// edits of a scan are below those that take parts out, which a command cannot say.
 std::vector<std::pair<std::string, std::string>> checksOf(const ModelScan& scan,
                                                           const ModelScan::Finding& finding,
-                                                          const std::string& command) {
-    const std::string scanning = "relascope-cli scan ";
+                                                          const std::vector<std::string>& command) {
+    using Words = std::vector<std::string>;
+    const auto isOneOf = [](const Words& options) {
+        return [options](const std::string& word) {
+            return std::find(options.begin(), options.end(), word) != options.end();
+        };
+    };
+    if (command.empty() || command[0] != "scan" ||
+        std::any_of(command.begin(), command.end(), isOneOf({"--edit"})))
+        return {};
+    const Words subject(command.begin() + 1,
+                        std::find_if(command.begin(), command.end(),
+                                     isOneOf({"--seconds", "--examples", "--exact", "--untrained",
+                                              "--attributes", "--tokens"})));
     std::vector<std::pair<std::string, std::string>> checks;
-    if (!command.starts_with(scanning) || command.find(" --edit ") != std::string::npos)
-        return checks;
-    auto subject = command.substr(scanning.size());
-    for (const char* option : {" --seconds ", " --examples ", " --exact ", " --untrained ",
-                               " --attributes ", " --tokens "})
-        subject = subject.substr(0, subject.find(option));
-    const auto* why = explanationOf(scan, finding);
-    const auto contrast = why ? "relascope-cli contrast " + subject + " " + why->command : "";
-    if (const auto at = subject.find(" --text "); at != std::string::npos)
-        subject.replace(at, 8, " --data ");
-    for (const auto& check : finding.checks)
-        checks.emplace_back(
-            "relascope-cli eval " + subject + " --examples " + std::to_string(scan.measured) +
-                (scan.tokens > 0 ? " --tokens " + std::to_string(scan.tokens) : std::string()) +
-                " --edit '" + check.edit + "'",
-            "gives " + Numbers(scan.metric).value(check.value));
-    if (why) checks.emplace_back(contrast, "gives the shares");
+    Words eval = {"eval"}, contrast = {"contrast"};
+    eval.insert(eval.end(), subject.begin(), subject.end());
+    contrast.insert(contrast.end(), subject.begin(), subject.end());
+    std::replace(eval.begin(), eval.end(), std::string("--text"), std::string("--data"));
+    addWords(eval, "--examples", std::to_string(scan.measured));
+    if (scan.tokens > 0) addWords(eval, "--tokens", std::to_string(scan.tokens));
+    for (const auto& check : finding.checks) {
+        auto words = eval;
+        addWords(words, "--edit", check.edit);
+        checks.emplace_back(commandLine(words), "gives " + Numbers(scan.metric).value(check.value));
+    }
+    if (const auto* why = explanationOf(scan, finding))
+        checks.emplace_back(commandLine(contrast) + " " + why->command, "gives the shares");
     return checks;
 }
 
-std::string htmlOf(const ModelScan& scan, const std::string& subject, const std::string& command,
+std::string htmlOf(const ModelScan& scan, const std::string& subject,
+                   const std::vector<std::string>& words,
                    const std::vector<ReportFigure>& figures) {
+    const auto command = commandLine(words);
     const std::string title = "Scan of " + escapedXml(subject);
     std::string page =
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -529,7 +557,7 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
         page += "<li><details><summary>" + emphasised(finding.text) + "</summary>";
         if (!finding.proof.empty())
             page += "<div class=\"small\">" + emphasised(finding.proof) + "</div>";
-        for (const auto& [check, gives] : checksOf(scan, finding, command))
+        for (const auto& [check, gives] : checksOf(scan, finding, words))
             page += "<div class=\"small\"><code>" + escapedXml(check) + "</code> " +
                     escapedXml(gives) + "</div>";
         page += "</details></li>\n";
@@ -563,25 +591,28 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
 }
 
 std::string markdownOf(const ModelScan& scan, const std::string& subject,
-                       const std::string& command, const std::vector<ReportFigure>& figures,
-                       const std::string& name) {
-    std::string page = "# Scan of " + subject + "\n\n" + introduction(scan) + "\n\n";
-    for (const auto& sentence : scan.atlas.hypotheses) page += sentence + "\n\n";
+                       const std::vector<std::string>& words,
+                       const std::vector<ReportFigure>& figures, const std::string& name) {
+    std::string page =
+        "# Scan of " + plainMarkdown(subject) + "\n\n" + plainMarkdown(introduction(scan)) + "\n\n";
+    for (const auto& sentence : scan.atlas.hypotheses) page += plainMarkdown(sentence) + "\n\n";
     page += "## Findings\n\n";
     if (scan.findings.empty()) page += "There are none.\n";
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
-        page += std::to_string(k + 1) + ". " + scan.findings[k].text + "\n";
-        if (!scan.findings[k].proof.empty()) page += "   - " + scan.findings[k].proof + "\n";
-        for (const auto& [check, gives] : checksOf(scan, scan.findings[k], command))
-            page += "   - `" + check + "` " + gives + "\n";
+        page += std::to_string(k + 1) + ". " + plainMarkdown(scan.findings[k].text) + "\n";
+        if (!scan.findings[k].proof.empty())
+            page += "   - " + plainMarkdown(scan.findings[k].proof) + "\n";
+        for (const auto& [check, gives] : checksOf(scan, scan.findings[k], words))
+            page += "   - " + codeSpan(check) + " " + gives + "\n";
     }
     if (!scan.atlas.relations.empty()) page += "\n" + std::string(kTerms) + "\n";
     page += "\n";
     for (const auto& figure : figures)
-        page += "![" + figure.caption + "](" + name + "-" + figure.name + ".svg)\n\n";
+        page +=
+            "![" + plainMarkdown(figure.caption) + "](" + name + "-" + figure.name + ".svg)\n\n";
     if (!scan.notFound.empty()) page += "## What was not found\n\n";
-    for (const auto& sentence : scan.notFound) page += "- " + sentence + "\n";
-    if (!scan.remark.empty()) page += "\n" + scan.remark + "\n";
+    for (const auto& sentence : scan.notFound) page += "- " + plainMarkdown(sentence) + "\n";
+    if (!scan.remark.empty()) page += "\n" + plainMarkdown(scan.remark) + "\n";
     page += "\n";
     const auto table = partTable(scan);
     page += "## Parts\n\n|";
@@ -599,14 +630,15 @@ std::string markdownOf(const ModelScan& scan, const std::string& subject,
         page +=
             "\nand " + groupedNumber(static_cast<std::int64_t>(table.left)) + " weaker parts.\n";
     page += "\n## How each number was made\n\n";
-    for (const auto& method : methods(scan)) page += "- " + method + "\n";
-    return page + "\n## Again\n\n```\n" + command + "\n```\n";
+    for (const auto& method : methods(scan)) page += "- " + plainMarkdown(method) + "\n";
+    return page + "\n## Again\n\n```\n" + commandLine(words) + "\n```\n";
 }
 
 }  // namespace
 
 std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& name,
-                                   const std::string& subject, const std::string& command) {
+                                   const std::string& subject,
+                                   const std::vector<std::string>& command) {
     std::vector<ReportFigure> figures;
     for (auto&& figure : {effectFigure(scan), labelFigure(scan), shareFigure(scan),
                           exampleFigure(scan), stepFigure(scan)})
@@ -614,10 +646,12 @@ std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& nam
     // The command names the options that the time decided, so that it gives the same numbers.
     auto again = command;
     for (const auto& [option, count] :
-         {std::pair(" --examples ", scan.wanted), std::pair(" --exact ", scan.exact),
-          std::pair(" --untrained ", scan.untrained), std::pair(" --tokens ", scan.tokens)})
-        if (command.find(option) == std::string::npos && (count > 0 || !scan.text))
-            again += option + std::to_string(count);
+         {std::pair("--examples", scan.wanted), std::pair("--exact", scan.exact),
+          std::pair("--untrained", scan.untrained), std::pair("--tokens", scan.tokens)})
+        if (!command.empty() &&
+            std::find(command.begin(), command.end(), option) == command.end() &&
+            (count > 0 || !scan.text))
+            addWords(again, option, std::to_string(count));
     std::vector<ReportFile> files = {
         {name + ".html", htmlOf(scan, subject, again, figures)},
         {name + ".md", markdownOf(scan, subject, again, figures, name)}};

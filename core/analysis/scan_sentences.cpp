@@ -8,6 +8,7 @@
 #include "analysis/atlas_labels.h"
 #include "analysis/claims.h"
 #include "analysis/scan.h"
+#include "files/command_line.h"
 #include "types/metric.h"
 #include "types/text_format.h"
 
@@ -140,19 +141,21 @@ private:
                 finding.checks.push_back({one->edit, one->change.edited});
     }
 
+    /// A command on the examples of the scan; `more`: its further options as a shell takes them.
+    std::string onTheseExamples(const char* command, const std::string& more) const {
+        return std::string(command) + " " + m_scan.where + (m_scan.where.empty() ? "" : " ") + more;
+    }
+
     /// "eval --examples 500 --edit 'layer 1 attention zero' gives 87.6 %".
     std::string confirmation(const ModelScan::Finding& finding) const {
         std::string text;
-        for (const auto& check : finding.checks)
-            text += (text.empty()
-                         ? "eval " + m_scan.where + (m_scan.where.empty() ? "" : " ") +
-                               "--examples " + std::to_string(m_scan.measured) +
-                               (m_scan.tokens > 0 ? " --tokens " + std::to_string(m_scan.tokens)
-                                                  : std::string()) +
-                               " "
-                         : std::string("; ")) +
-                    "--edit '" + check.edit + "' gives " + m_words.number(check.value) +
-                    m_words.unit();
+        for (const auto& check : finding.checks) {
+            std::vector<std::string> words = {"--examples", std::to_string(m_scan.measured)};
+            if (m_scan.tokens > 0) addWords(words, "--tokens", std::to_string(m_scan.tokens));
+            text += text.empty() ? onTheseExamples("eval", shellText(words)) : std::string(";");
+            text += " " + shellText({"--edit", check.edit}) + " gives " +
+                    m_words.number(check.value) + m_words.unit();
+        }
         return text;
     }
 
@@ -188,9 +191,8 @@ private:
         finding.proof +=
             (finding.maps.size() > 1 ? " Relation " + std::to_string(map.index + 1) + ": " : " ") +
             one->text;
-        finding.confirm += (finding.confirm.empty() ? "" : "; ") + std::string("contrast ") +
-                           m_scan.where + (m_scan.where.empty() ? "" : " ") + one->command +
-                           " gives the shares";
+        finding.confirm += (finding.confirm.empty() ? "" : "; ") +
+                           onTheseExamples("contrast", one->command) + " gives the shares";
     }
 
     // Findings while there are only estimates

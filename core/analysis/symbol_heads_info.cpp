@@ -226,6 +226,17 @@ void findSymbolHeads(SymbolHeads& found, std::int64_t seed) {
                            : "an untrained model may do as well");
     found.findings.push_back("The model prefers the item of the rule in " + both +
                              " (50 is chance).");
+    if (const double least = 1.0 / static_cast<double>(1 + found.permutations);
+        least >= kSymbolLevel) {
+        found.findings.push_back(
+            groupedNumber(found.permutations) +
+            " random signs are too few to say what a part carries: the smallest p that they can "
+            "give is " +
+            fixedField(least, 3) + ", and p < " + fixedField(kSymbolLevel, 2) +
+            " is asked for; take " + groupedNumber(std::llround(1.0 / kSymbolLevel)) +
+            " or more (permutations).");
+        return;
+    }
     for (std::size_t p = 0; p < found.parts.size(); ++p)
         for (const auto place : {Place::Examples, Place::Last}) {
             const auto part = static_cast<int>(p);

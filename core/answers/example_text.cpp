@@ -94,7 +94,7 @@ std::string shownPiece(std::string_view bytes) {
 }
 
 std::string csvOf(const DataStatistics& statistics) {
-    std::string text = statistics.what + ",count\n";
+    std::string text = csvField(statistics.what) + ",count\n";
     for (const auto& [name, count] : statistics.bars)
         text += csvField(statistics.pieces ? shownPiece(name) : name) + "," +
                 std::to_string(count) + "\n";

@@ -12,6 +12,7 @@
 
 #include "checkpoint/tensor_numbers.h"
 #include "files/atomic_file.h"
+#include "files/command_line.h"
 #include "files/foreign_file.h"
 #include "files/home_folder.h"
 #include "files/safetensors.h"
@@ -417,8 +418,8 @@ std::string baseOfAdapter(const std::string& adapter) {
     if (name.empty())
         throw FileError(adapter + "/" + kConfig,
                         "names no base model ('base_model_name_or_path' is null or missing); open "
-                        "the base model with --adapter " +
-                            adapter);
+                        "the base model with " +
+                            shellText({"--adapter", adapter}));
     for (const fs::path& place :
          {fs::path(name), fs::path(adapter) / name, fs::path(adapter).parent_path() / name})
         if (fs::exists(place, error)) return place.string();
@@ -426,12 +427,12 @@ std::string baseOfAdapter(const std::string& adapter) {
     try {
         const auto model = hubModel(name + "@" + config.revision());
         if (const auto found = findCachedModel(model)) return found->path;
-        fetch = "fetch that with: relascope-cli fetch " + model.text() + ", or ";
+        fetch = "fetch that with: " + commandLine({"fetch", model.text()}) + ", or ";
     } catch (const OptionError&) {  // no name of the hub
     }
     throw FileError(adapter, "is a LoRA adapter of '" + name.substr(0, 200) +
                                  "', which is not on this machine; " + fetch +
-                                 "open the base model with --adapter " + adapter);
+                                 "open the base model with " + shellText({"--adapter", adapter}));
 }
 
 std::unique_ptr<CheckpointSource> openAdapted(std::unique_ptr<CheckpointSource> base,

@@ -10,6 +10,7 @@
 #include "checkpoint/series.h"
 #include "checkpoint/source.h"
 #include "files/atomic_file.h"
+#include "files/command_line.h"
 #include "files/crc32.h"
 #include "files/memory.h"
 #include "hub/hub_cache.h"
@@ -378,8 +379,8 @@ std::unique_ptr<CheckpointSource> KeptWeights::load(
     if (place.empty()) {
         const auto model = kept->checkpoint.substr(std::string_view(kHubPrefix).size());
         if (!modelFetcher())
-            throw Error(kept->name + " is not on this machine; 'relascope-cli fetch " + model +
-                        "' fetches it");
+            throw Error(kept->name +
+                        " is not on this machine; fetch it with: " + commandLine({"fetch", model}));
         place = modelFetcher()(model, stop, progress);
     }
     return CheckpointSource::open(place);

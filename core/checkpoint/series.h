@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hub/hub_cache.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -19,10 +20,31 @@ struct SeriesStep {
     std::uint64_t bytes = 0;  ///< of its files, about; 0: unknown
 };
 
-/// The names that are steps of one training, with their numbers, ascending by number: a word, a
-/// number and perhaps K, M or B, as "step1000", "checkpoint-500" and "chck_10M". Of several words
-/// the one with most names; none if it has fewer than two. Of equal numbers the first name counts.
-std::vector<std::pair<std::int64_t, std::string>> stepsAmong(const std::vector<std::string>& names);
+/// Names that are steps of one training.
+struct NamedSteps {
+    /// What else all of them have: "stage1", "seed2"; nothing: empty, among several the word.
+    std::string group;
+    std::vector<std::pair<std::int64_t, std::string>> steps;  ///< ascending by number
+    std::vector<std::string> leftOut;  ///< names whose number another name has before them
+};
+/// Names with a word that counts steps (step, iter, checkpoint, ckpt, chck, epoch, tokens) and a
+/// number, which may have decimals and K, M, B or T: "step1000", "checkpoint-500", "chck_10M",
+/// "stage1-step1000-tokens5B". Numbers of tokens beside a step go with it; any other part, as a
+/// stage or a seed, makes a group of its own. Groups of two names or more, that with most steps
+/// first.
+std::vector<NamedSteps> groupsOfSteps(const std::vector<std::string>& names);
+/// "stage1 (3 steps), stage2 (2 steps)".
+std::string groupsText(const std::vector<NamedSteps>& groups);
+/// The group that a revision "*" or "GROUP*" names; null: there is none.
+const NamedSteps* groupNamed(const std::vector<NamedSteps>& groups, const HubModel& model);
+
+/// "ORG/NAME, GROUP".
+std::string seriesTitle(const HubModel& model);
+/// The run of a series on this machine; made of the revisions that the cache of the hub knows if it
+/// is not there. Makes no connection. Throws as hubPath(), makeSeries().
+std::string openSeries(const HubModel& model);
+/// Throws FileError for a series without points, which says what it lacks.
+void requirePoints(const std::string& run);
 
 /// Makes the run folder of a series, or brings one up to date: steps that are new are added, and
 /// none is removed. `opened` is the checkpoint of one of them, on this machine, from which the

@@ -59,6 +59,15 @@ public:
         if (m_found == 0) throw FileError(m_path, "is empty; give JSON lines, a pair a line");
     }
 
+    /// What to know of the prefixes; empty: nothing.
+    std::string note() const {
+        if (m_joined == 0) return {};
+        return "In " + groupedNumber(m_joined) + (m_joined == 1 ? " pair (" : " pairs (first: ") +
+               plainName(m_note) +
+               ") a prefix and what follows it are joined within a word, as the file has no blank "
+               "between them; where two words meet, begin the sentences with a blank.";
+    }
+
 private:
     [[noreturn]] void fail(const std::string& why) const {
         throw FileError(m_path, "line " + std::to_string(m_line) + " " + why);
@@ -97,16 +106,13 @@ private:
             pair.prefix = text(field(json, m_fields.prefix), m_fields.prefix);
         else
             pair.prefix = optional(json, "prefix");
-        if (!pair.prefix.empty()) {
-            pair.good = behind(pair.prefix, pair.good);
-            for (auto& bad : pair.bad) bad = behind(pair.prefix, bad);
-        }
+        if (!pair.prefix.empty()) addPrefix(pair);
         pair.field = optional(json, "field"), pair.term = optional(json, "linguistics_term");
         if (!m_fields.phenomenon.empty())
             pair.phenomenon = text(field(json, m_fields.phenomenon), m_fields.phenomenon);
         else
             pair.phenomenon = optional(json, "UID");
-        for (const auto& other : {pair.term, pair.field, m_stem})
+        for (const auto& other : {pair.term, pair.field, m_stem, m_name})
             if (pair.phenomenon.empty()) pair.phenomenon = other;
         m_pairs.push_back(std::move(pair));
         ++m_found;
@@ -135,21 +141,24 @@ private:
         const auto at = json.find(name);
         return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
     }
-    /// A sentence that is given without its prefix gets it, with a blank between two words.
-    static std::string behind(const std::string& prefix, const std::string& sentence) {
-        if (sentence.starts_with(prefix)) return sentence;
-        const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-        const auto mark = [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; };
-        const bool apart =
-            blank(prefix.back()) || blank(sentence.front()) || mark(sentence.front());
-        return prefix + (apart ? "" : " ") + sentence;
+    /// Sentences that are given without their prefix get it, with nothing between that the file
+    /// does not have: whether a blank belongs there, a language and a tokenizer decide.
+    void addPrefix(MinimalPair& pair) {
+        const auto whole = [&](const std::string& one) { return one.starts_with(pair.prefix); };
+        if (whole(pair.good) && std::all_of(pair.bad.begin(), pair.bad.end(), whole)) return;
+        const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+        if (letter(pair.prefix.back()) && letter(pair.good.front()) && m_joined++ == 0)
+            m_note = pair.place;
+        pair.good = pair.prefix + pair.good;
+        for (auto& bad : pair.bad) bad = pair.prefix + bad;
     }
 
     const std::string m_path;
     const PairFields& m_fields;
     std::vector<MinimalPair>& m_pairs;
     std::string m_name, m_stem;
-    std::int64_t m_line = 0, m_found = 0;
+    std::string m_note;  ///< where the first of them is
+    std::int64_t m_line = 0, m_found = 0, m_joined = 0;
 };
 
 /// Words with the blanks before them.
@@ -252,17 +261,18 @@ PairDatasetPtr readMinimalPairs(const std::string& path, const PairFields& field
     double all = 1.0, before = 0.0;
     for (const auto& file : files) all += static_cast<double>(file.bytes);
     std::vector<MinimalPair> pairs;
+    DatasetInfo info;
     for (const auto& file : files) {
-        PairReader(file.path, fields, pairs)
-            .read(
-                [&](std::uint64_t consumed) {
-                    if (progress && !progress((before + static_cast<double>(consumed)) / all))
-                        throw Cancelled();
-                },
-                stop);
+        PairReader reader(file.path, fields, pairs);
+        reader.read(
+            [&](std::uint64_t consumed) {
+                if (progress && !progress((before + static_cast<double>(consumed)) / all))
+                    throw Cancelled();
+            },
+            stop);
+        if (info.note.empty()) info.note = reader.note();
         before += static_cast<double>(file.bytes);
     }
-    DatasetInfo info;
     const std::filesystem::path named = path;
     info.name = (named.has_filename() ? named : named.parent_path()).filename().string();
     info.origin = path;

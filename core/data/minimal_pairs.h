@@ -57,7 +57,9 @@ private:
 };
 
 /// Reads JSON lines, or all of a folder, also packed (.gz): a sentence and a wrong one or a list of
-/// these. A sentence that does not begin with its prefix is what follows it. Throws FileError with
+/// these. Sentences that do not
+/// all begin with their prefix are what follows it: they are joined without a blank, and
+/// info().note says where letters meet. Throws FileError with
 /// file, line and field; OptionError; Cancelled.
 PairDatasetPtr readMinimalPairs(const std::string& path, const PairFields& fields = {},
                                 const ProgressCallback& progress = {}, std::stop_token stop = {});

@@ -156,6 +156,9 @@ TokenizedPairs tokenizePairs(const PairDataset& data, const std::vector<std::int
             else
                 tokens.bad.push_back(at->second);
         }
+        if (std::find(tokens.bad.begin(), tokens.bad.end(), tokens.good) != tokens.bad.end() &&
+            all.alike++ == 0)
+            all.firstAlike = place;
         all.pairs.push_back(std::move(tokens));
     }
     if (all.pairs.empty() && all.tooLong > 0)

@@ -45,6 +45,8 @@ struct TokenizedPairs {
     std::int64_t tooLong = 0;       ///< pairs left out, longer than the context of the model
     std::string firstTooLong = {};  ///< "pairs.jsonl, line 3, has 10001 tokens"
     std::int64_t unknown = 0;       ///< characters that the tokenizer does not know
+    std::int64_t alike = 0;         ///< pairs of which a wrong sentence is the good one in tokens
+    std::string firstAlike = {};    ///< its place
     std::int64_t beginning = -1;    ///< the token in front; -1: none
 };
 /// `which`: indices of pairs. Throws Error where every pair is too long, or one has no token to

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -36,6 +37,46 @@ char separatorOf(std::string_view text) {
     }
     if (commas >= semicolons && commas >= tabs) return ',';
     return semicolons >= tabs ? ';' : '\t';
+}
+
+bool areDigits(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// A number with points, or with a decimal comma, without its sign; nothing for other texts.
+struct PointedNumber {
+    std::string whole, fraction;  ///< digits; `whole` without points
+    bool comma = false;           ///< a decimal comma
+    int points = 0;
+    bool grouped =
+        false;  ///< all points have groups of three digits behind them, as thousands have
+};
+
+std::optional<PointedNumber> pointedNumber(std::string_view text) {
+    if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+    PointedNumber number;
+    if (const auto comma = text.find(','); comma != std::string_view::npos) {
+        number.comma = true;
+        number.fraction = text.substr(comma + 1);
+        if (!areDigits(number.fraction)) return {};
+        text = text.substr(0, comma);
+    }
+    number.grouped = true;
+    for (bool first = true;; first = false) {
+        const auto point = std::min(text.find('.'), text.size());
+        const auto group = text.substr(0, point);
+        if (!areDigits(group) && !(first && group.empty())) return {};
+        // 0.125 has no thousands, nor has 1234.567.
+        number.grouped = number.grouped && (first ? !group.empty() && group.size() <= 3 &&
+                                                        (group[0] != '0' || point == text.size())
+                                                  : group.size() == 3);
+        number.whole += group;
+        if (point == text.size()) break;
+        ++number.points;
+        text.remove_prefix(point + 1);
+    }
+    if (number.points == 0 && !number.comma) return {};
+    return number;
 }
 
 }  // namespace
@@ -74,6 +115,7 @@ CsvReader::CsvReader(std::string_view text, std::string path)
         m_columns.size() > 1 && (m_columns.front().empty() || m_columns.front() == "Unnamed: 0" ||
                                  m_columns.front() == "...1");
     if (m_rowNames) m_columns.erase(m_columns.begin());
+    m_rowsFrom = m_at;
     std::set<std::string> names;
     for (const auto& name : m_columns) {
         if (name.empty()) fail("has a column without a name between two others");
@@ -85,9 +127,17 @@ void CsvReader::fail(const std::string& why) const {
     throw FileError(m_path, "line " + std::to_string(m_line) + " " + why);
 }
 
+std::string CsvReader::placeText(std::size_t column) const {
+    return "line " + std::to_string(m_line) + ", column " + m_columns[column] + ": '" +
+           m_fields[column].substr(0, 40) + "' ";
+}
+
 void CsvReader::failAt(std::size_t column, const std::string& why) const {
-    throw FileError(m_path, "line " + std::to_string(m_line) + ", column " + m_columns[column] +
-                                ": '" + m_fields[column].substr(0, 40) + "' " + why);
+    throw FileError(m_path, placeText(column) + why);
+}
+
+void CsvReader::doubtAt(std::size_t column, const std::string& why) const {
+    throw AmbiguousNumber(m_path, placeText(column) + why);
 }
 
 void CsvReader::endLine() {
@@ -163,23 +213,24 @@ double CsvReader::number(std::size_t column) const {
     if (isAbsent(text)) return std::numeric_limits<double>::quiet_NaN();
     const auto word = lowerCase(text);
     if (word == "true" || word == "false") return word == "true" ? 1.0 : 0.0;
-    const auto comma = text.find(',');
-    if (comma != std::string::npos && text.find_first_of(",.", comma + 1) == std::string::npos &&
-        text.find('.') == std::string::npos) {
-        const auto after = text.find_first_not_of("0123456789", comma + 1);
-        const auto digits = std::min(after, text.size()) - comma - 1;
-        if (digits == 3 && m_separator != ';')
-            failAt(column, "may be a decimal comma or thousands; write a decimal point");
-        text[comma] = '.';
-        m_decimalCommas = true;
-    } else if (const auto point = text.find('.'); m_separator == ';' && point + 4 == text.size() &&
-                                                  point > 0 && point < 4 && text[0] != '0') {
-        m_thousands = true;
+    if (const auto pointed = pointedNumber(text)) {
+        const bool thousands = pointed->grouped && pointed->points > 0;
+        if (pointed->comma && pointed->points == 0 && pointed->fraction.size() == 3 &&
+            m_separator != ';')
+            doubtAt(column, "may be a decimal comma or thousands; write a decimal point");
+        const bool sure = pointed->comma || pointed->points > 1;
+        if (thousands && !sure && !points().thousands && !points().decimal && m_separator == ';')
+            doubtAt(
+                column,
+                "may have a decimal point or one of thousands, and no other number of the table "
+                "says which; write 1234, or one number with a decimal comma");
+        if (thousands && points().thousands && points().decimal)
+            doubtAt(column, "stands in a table with decimal points and with '" + points().example +
+                                "'; write every number with a decimal point and without thousands");
+        if (pointed->comma ? pointed->points == 0 || thousands : thousands && points().thousands)
+            text = (text.starts_with('-') ? "-" : "") + pointed->whole +
+                   (pointed->comma ? "." + pointed->fraction : "");
     }
-    if (m_decimalCommas && m_thousands)
-        failAt(column,
-               "stands in a table with decimal commas and with points that may be "
-               "thousands; write every number with a decimal point");
     double value = 0.0;
     const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
     const char* end = text.data() + text.size();
@@ -187,6 +238,24 @@ double CsvReader::number(std::size_t column) const {
     if (error != std::errc() || rest != end || !std::isfinite(value))
         failAt(column, "is not a number");
     return value;
+}
+
+const CsvReader::Points& CsvReader::points() const {
+    if (m_points) return *m_points;
+    auto& found = m_points.emplace();
+    CsvReader rows(*this);
+    rows.m_at = m_rowsFrom;
+    for (std::vector<std::string> fields; rows.readRecord(fields);)
+        for (const auto& field : fields) {
+            const auto number = pointedNumber(trimmed(field));
+            if (!number) continue;
+            const bool thousands = number->grouped && (number->comma || number->points > 1);
+            const bool comma = number->comma && number->points == 0;
+            if ((thousands || comma) && found.example.empty()) found.example = trimmed(field);
+            found.thousands = found.thousands || thousands || comma;
+            found.decimal = found.decimal || (number->points == 1 && !number->grouped);
+        }
+    return found;
 }
 
 std::int64_t CsvReader::whole(std::size_t column) const {

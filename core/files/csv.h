@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,12 @@
 #include "types/error.h"
 
 namespace relascope::core {
+
+/// A number that can be read in two ways. In a column of words it is one of them.
+class AmbiguousNumber : public FileError {
+public:
+    using FileError::FileError;
+};
 
 /// Reads rows one by one. Fields are parted by commas, semicolons or tabs, whichever the first line
 /// has most of (a line "sep=;" before it says so itself), and may be in double quotes, with "" for
@@ -32,12 +39,23 @@ public:
 
     /// A field as a number; NaN where it is empty or NA. TRUE and FALSE are 1 and 0. A comma is a
     /// decimal comma; before exactly three digits, which could be thousands as well, it is an error
-    /// unless semicolons part the fields.
+    /// unless semicolons part the fields. 1.234,5 is 1234.5. What 1.234 is, the other numbers of
+    /// the table decide: 1234 beside decimal commas and numbers as 1.234.567, else 1.234; in a
+    /// table that semicolons part, where none of them does, it is an error.
     double number(std::size_t column) const;
+    /// Throws AmbiguousNumber, FileError.
     std::int64_t whole(std::size_t column) const;
 
 private:
     [[noreturn]] void fail(const std::string& why) const;
+    /// What the points of the table's numbers are.
+    struct Points {
+        bool decimal = false, thousands = false;
+        std::string example;  ///< of thousands, or of a decimal comma
+    };
+    const Points& points() const;
+    std::string placeText(std::size_t column) const;
+    [[noreturn]] void doubtAt(std::size_t column, const std::string& why) const;
     [[noreturn]] void failAt(std::size_t column, const std::string& why) const;
     bool readRecord(std::vector<std::string>& fields);
     void readField(std::string& field);
@@ -48,9 +66,10 @@ private:
     std::size_t m_at = 0;
     std::int64_t m_line = 0, m_nextLine = 1;
     char m_separator = ',';
-    bool m_first = true;                                        ///< row of data comes next
-    mutable bool m_decimalCommas = false, m_thousands = false;  ///< were read
+    bool m_first = true;  ///< row of data comes next
     bool m_rowNames = false;
+    std::size_t m_rowsFrom = 0;  ///< where the first row begins
+    mutable std::optional<Points> m_points;
     std::vector<std::string> m_columns, m_fields;
 };
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "files/memory.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
+
+#include "files/machine_limits.h"
 
 namespace relascope::core {
 
@@ -16,6 +20,26 @@ std::uint64_t memoryFigure(const char* file, const char* name) {
         if (line.rfind(key, 0) == 0)
             return std::strtoull(line.c_str() + key.size(), nullptr, 10) * 1024;
     return 0;
+}
+
+namespace {
+
+/// The smaller of a figure of the machine and a limit, either of which may be unknown.
+std::uint64_t within(std::uint64_t figure, std::optional<std::uint64_t> limit) {
+    return !limit ? figure : figure == 0 ? *limit : std::min(figure, *limit);
+}
+
+}  // namespace
+
+std::uint64_t totalMemory() {
+    return within(memoryFigure("/proc/meminfo", "MemTotal"), machineLimits().memory);
+}
+
+std::uint64_t availableMemory() {
+    const auto available =
+        within(memoryFigure("/proc/meminfo", "MemAvailable"), machineLimits().memoryLeft);
+    // 0 is unknown.
+    return machineLimits().memoryLeft ? std::max<std::uint64_t>(1, available) : available;
 }
 
 std::string byteText(std::uint64_t bytes) {

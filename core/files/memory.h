@@ -11,10 +11,10 @@ namespace relascope::core {
 /// not available.
 std::uint64_t memoryFigure(const char* file, const char* name);
 
-/// Memory available to programs, in bytes; 0 if unknown.
-inline std::uint64_t availableMemory() {
-    return memoryFigure("/proc/meminfo", "MemAvailable");
-}
+/// Memory of the machine, and what of it is available to programs, in bytes; 0 if unknown. Within
+/// the limits of the process (files/machine_limits.h).
+std::uint64_t totalMemory();
+std::uint64_t availableMemory();
 
 /// A number of bytes in words: "1.3 GiB", "210 MiB".
 std::string byteText(std::uint64_t bytes);

@@ -10,8 +10,10 @@
 #include <string_view>
 
 #include "files/atomic_file.h"
+#include "files/command_line.h"
 #include "files/home_folder.h"
 #include "types/error.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -217,26 +219,50 @@ std::string hubNameOf(const std::string& path) {
     return {};
 }
 
-std::string hubSeriesFolder(const std::string& name) {
+std::string seriesGroup(const std::string& revision) {
+    const auto end = revision.find_last_not_of("*-_./");
+    return end == std::string::npos ? std::string() : revision.substr(0, end + 1);
+}
+
+std::vector<HubRevision> cachedRevisions(const std::string& model) {
+    const fs::path refs = fs::path(hubModelFolder({model})) / "refs";
+    std::vector<HubRevision> all;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(refs, error), end; !error && it != end;
+         it.increment(error)) {
+        std::error_code other;
+        if (!it->is_regular_file(other)) continue;
+        HubRevision one{it->path().lexically_relative(refs).string(),
+                        trimmed(readTextFile(it->path().string(), 256))};
+        if (isHubFileName(one.commit) && one.commit.find('/') == std::string::npos)
+            all.push_back(std::move(one));
+    }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return all;
+}
+
+std::string hubSeriesFolder(const HubModel& model) {
     auto cache = hubPlace({"XDG_CACHE_HOME"});
     if (cache.empty()) cache = homeFolder("the cache of Relascope", "XDG_CACHE_HOME") + "/.cache";
-    return cache + "/relascope/series/" + replaced(name, "/", "--");
+    const auto group = seriesGroup(model.revision);
+    return cache + "/relascope/series/" + replaced(model.name, "/", "--") +
+           (group.empty() ? group : "@" + replaced(group, "/", "--"));
 }
 
 std::string hubPath(const std::string& text) {
     if (!text.starts_with(kHubPrefix)) return text;
     const auto model = hubModel(text.substr(std::string_view(kHubPrefix).size()));
-    if (model.revision == kAllRevisions) {
-        auto folder = hubSeriesFolder(model.name);
+    if (isSeriesRevision(model.revision)) {
+        auto folder = hubSeriesFolder(model);
         std::error_code ignored;
         if (fs::exists(folder + "/run.json", ignored)) return folder;
         throw Error("the revisions of " + model.name +
-                    " are not known here; ask the hub for them with: relascope-cli fetch '" +
-                    model.text() + "'");
+                    " are not known here; ask the hub for them with: " +
+                    commandLine({"fetch", model.text()}));
     }
     if (const auto found = findCachedModel(model)) return found->path;
     throw Error(model.text() + " is not in the cache of the hub (" + hubCacheFolder() +
-                "); fetch it with: relascope-cli fetch " + model.text());
+                "); fetch it with: " + commandLine({"fetch", model.text()}));
 }
 
 }  // namespace relascope::core

@@ -18,13 +18,19 @@ namespace relascope::core {
 /// Begins the name of a model where a command takes a path: "hub:ORG/NAME@REVISION".
 inline constexpr const char* kHubPrefix = "hub:";
 
-/// The revision that stands for all that are steps of one training (checkpoint/series.h).
+/// The revision that stands for those that are steps of one training (checkpoint/series.h): "*"
+/// for the group with most steps, "GROUP*" for the one whose names also have GROUP.
 inline constexpr const char* kAllRevisions = "*";
+inline bool isSeriesRevision(const std::string& revision) {
+    return revision.ends_with(kAllRevisions);
+}
+/// "stage1" of "stage1-*"; empty of "*".
+std::string seriesGroup(const std::string& revision);
 
 /// A model of the hub.
 struct HubModel {
     std::string name;               ///< "ORG/NAME", or "NAME"
-    std::string revision = "main";  ///< a branch, a tag or a commit; kAllRevisions
+    std::string revision = "main";  ///< a branch, a tag or a commit; isSeriesRevision()
     /// The model as text: "ORG/NAME", with "@REVISION" unless that is main.
     std::string text() const { return revision == "main" ? name : name + "@" + revision; }
     bool operator==(const HubModel&) const = default;
@@ -51,6 +57,14 @@ struct CachedModel {
     std::string path;       ///< the folder of that snapshot
     std::int64_t time = 0;  ///< when the snapshot was made, in seconds since 1970
 };
+/// A branch or a tag.
+struct HubRevision {
+    std::string name;    ///< "chck_10M"
+    std::string commit;  ///< what it names now
+};
+/// The revisions of a model that the cache knows (refs), by name. Looks at nothing else.
+std::vector<HubRevision> cachedRevisions(const std::string& model);
+
 /// The models of the cache that have a snapshot with weights, newest first. Looks at names of files
 /// alone.
 std::vector<CachedModel> cachedModels();
@@ -62,9 +76,9 @@ std::optional<CachedModel> findCachedModel(const HubModel& model);
 /// The name "ORG/NAME" for a snapshot of a cache, or a file in it; else empty.
 std::string hubNameOf(const std::string& path);
 
-/// The run of all revisions of a model (checkpoint/series.h), whether it is there or not, in the
-/// cache of Relascope: $XDG_CACHE_HOME/relascope/series/ORG--NAME.
-std::string hubSeriesFolder(const std::string& name);
+/// The run of the revisions of a model (checkpoint/series.h), whether it is there or not, in the
+/// cache of Relascope: $XDG_CACHE_HOME/relascope/series/ORG--NAME, of a group ORG--NAME@GROUP.
+std::string hubSeriesFolder(const HubModel& model);
 
 /// The path that a text stands for: "hub:ORG/NAME" is the folder of its snapshot in the cache,
 /// "hub:ORG/NAME@*" the run of its revisions, anything else is returned as it is. Throws Error with

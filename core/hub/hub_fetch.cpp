@@ -115,11 +115,13 @@ std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
     if (names.size() == before)
         for (const auto& name : newestNanochatIn(there)) names.push_back(name);
     if (names.size() == before)
-        throw hub.invalidAnswer(
-            "none of its files are weights that this program reads (model.safetensors or "
-            "pytorch_model.bin, or shards with their index; model_*.pt of nanochat with its "
-            "meta_*.json)" +
-            otherRevisions(commit, hub));
+        throw NoWeights(
+            hub.invalidAnswer(
+                   "none of its files are weights that this program reads (model.safetensors or "
+                   "pytorch_model.bin, or shards with their index; model_*.pt of nanochat with its "
+                   "meta_*.json)" +
+                   otherRevisions(commit, hub))
+                .what());
     return names;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hub/hub_cache.h"
+#include "types/error.h"
 
 namespace relascope::core {
 
@@ -33,14 +34,15 @@ struct HubProgress {
 };
 
 /// The files of a model on the hub. `wanted` is asked several times a second. Throws Error with one
-/// sentence that names the model and the way out, Cancelled.
+/// sentence that names the model and the way out, NoWeights, Cancelled.
 HubListing listHubModel(const HubModel& model, const std::function<bool()>& wanted);
 
-/// A branch or a tag.
-struct HubRevision {
-    std::string name;    ///< "chck_10M"
-    std::string commit;  ///< what it names now
+/// A revision that has no weights that this program reads.
+class NoWeights : public Error {
+public:
+    using Error::Error;
 };
+
 /// The revisions of a model, branches first, in the order of the hub. Throws as listHubModel().
 std::vector<HubRevision> listHubRevisions(const std::string& model,
                                           const std::function<bool()>& wanted);

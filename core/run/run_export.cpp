@@ -12,6 +12,7 @@
 #include "run/json_values.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -131,7 +132,7 @@ std::string metricsCsv(const std::string& run) {
         for (const auto& [key, value] : point.values)
             if (std::find(names.begin(), names.end(), key) == names.end()) names.push_back(key);
     std::string text = "split,step,epoch,examples,seconds";
-    for (const auto& name : names) text += "," + name;
+    for (const auto& name : names) text += "," + csvField(name);
     text += "\n";
     for (const auto& point : points) {
         text += std::string(splitName(point.split)) + "," + std::to_string(point.step) + "," +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -370,6 +371,29 @@ void RunFolder::rewindMetrics(std::int64_t step) {
 
 bool isRunFolder(const std::string& path) {
     return fs::is_regular_file(fs::path(path) / "run.json");
+}
+
+std::int64_t namedStep(const std::string& run, const std::string& checkpoint) {
+    if (checkpoint != "last" && checkpoint != "best") return -1;
+    std::int64_t last = -1;
+    constexpr std::string_view begin = "step-";
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(run + "/checkpoints", error)) {
+        const auto name = entry.path().filename().string();
+        std::int64_t step = -1;
+        const auto [rest, failed] = std::from_chars(
+            name.data() + std::min(begin.size(), name.size()), name.data() + name.size(), step);
+        if (name.starts_with(begin) && failed == std::errc() && rest == name.data() + name.size())
+            last = std::max(last, step);
+    }
+    if (last < 0) throw FileError(run, "has no checkpoint yet");
+    if (checkpoint == "last") return last;
+    const auto best = readRunInfo(run).bestStep;
+    if (best < 0) throw FileError(run, "has no best step: nothing was evaluated");
+    if (!fs::exists(run + "/checkpoints/step-" + std::to_string(best), error))
+        throw FileError(run, "has no checkpoint of its best step, " + std::to_string(best) +
+                                 "; give a step that was kept");
+    return best;
 }
 
 std::string runOfWeights(const std::string& path) {

@@ -101,6 +101,9 @@ public:
     /// again.
     void rewindMetrics(std::int64_t step);
 
+    /// Why the folder is claimed without a lock (FileLock::problem()); empty: it has one.
+    const std::string& lockProblem() const { return m_lock.problem(); }
+
 private:
     explicit RunFolder(std::string path);
     void claim();
@@ -120,6 +123,9 @@ private:
 bool isRunFolder(const std::string& path);
 /// The run that a file or folder of weights belongs to (RUN/checkpoints/step-N); empty without one.
 std::string runOfWeights(const std::string& path);
+/// The step that "last" or "best" names in a run, from its files; -1: any other word. Throws
+/// FileError where the run has no checkpoint of it.
+std::int64_t namedStep(const std::string& run, const std::string& checkpoint);
 /// The contents of run.json. A run that is marked as running but has no process is Interrupted,
 /// with howItEnded() as its message. Throws FileError.
 RunInfo readRunInfo(const std::string& path);

@@ -14,6 +14,7 @@
 
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
+#include "files/machine_limits.h"
 #include "options/builtin_resources.h"
 #include "run/json_values.h"
 
@@ -38,7 +39,7 @@ std::int64_t oomKills() {
     std::string name;
     for (std::int64_t value = 0; file >> name >> value;)
         if (name == "oom_kill") return value;
-    return 0;
+    return groupOomKills();  // a system that counts by group alone
 }
 
 // The words that a process has written to RUN/log when it crashed (app/cli/last_words.h); else

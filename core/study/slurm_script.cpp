@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "files/command_line.h"
 #include "study/slurm_script.h"
 #include "study/study.h"
 #include "types/text_format.h"
@@ -31,7 +32,7 @@ std::string workers(const std::string& path, const SlurmJob& job, const std::str
            "# Each task trains runs that no other task trains; a task that is killed or requeued "
            "resumes its runs.\n"
            "exec " +
-           program + " study --out " + shellWord(absolutePath(path)) +
+           quotedWord(program) + " study --out " + shellWord(absolutePath(path)) +
            " --threads \"${SLURM_CPUS_PER_TASK:-2}\"\n";
 }
 

@@ -183,11 +183,12 @@ std::string studyCsv(const StudyInfo& study, const StudyMeasure& measure) {
         "published_sem\n";
     for (const auto& p : points) {
         const auto* published = publishedAt(curves, p);
-        text += csvField(p.series) + "," + std::to_string(p.size) + "," + measure.split + "," +
-                measure.metric + "," + std::to_string(p.values.size()) + "," + number(p.mean) +
-                "," + number(p.error) + "," + number(p.low) + "," + number(p.high) + "," +
-                std::to_string(p.parameters) + "," + number(published ? published->mean : kNaN) +
-                "," + number(published ? published->error : kNaN) + "\n";
+        text += csvField(p.series) + "," + std::to_string(p.size) + "," + csvField(measure.split) +
+                "," + csvField(measure.metric) + "," + std::to_string(p.values.size()) + "," +
+                number(p.mean) + "," + number(p.error) + "," + number(p.low) + "," +
+                number(p.high) + "," + std::to_string(p.parameters) + "," +
+                number(published ? published->mean : kNaN) + "," +
+                number(published ? published->error : kNaN) + "\n";
     }
     return text;
 }

@@ -99,6 +99,10 @@ std::string changed(const NormalizerStep& step, std::string_view text, std::size
 
 }  // namespace
 
+std::string composedName(std::string_view name) {
+    return inForm(name, UTF8PROC_COMPOSE);
+}
+
 std::string TextNormalizer::apply(std::string_view text) const {
     std::string out(text);
     for (const auto& step : m_steps) out = changed(step, out, longestChanged(text.size()));

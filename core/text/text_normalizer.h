@@ -20,6 +20,10 @@ struct NormalizerStep {
     bool left = true, right = true;            ///< the sides of Strip
 };
 
+/// A name with its letters composed (NFC): "a" and a diaeresis behind it are one character, as on
+/// Linux and Windows, whatever system packed the files. Bytes that are not UTF-8 stay as they are.
+std::string composedName(std::string_view name);
+
 class TextNormalizer {
 public:
     TextNormalizer() = default;

@@ -13,8 +13,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <set>
-#include <thread>
 
+#include "files/machine_limits.h"
 #include "files/memory.h"
 #include "model/attention/cuda_check.h"
 #include "model/graph/device_graph.h"
@@ -77,9 +77,7 @@ FakeDevicesScope::~FakeDevicesScope() {
 }
 
 void initDevices(int threads) {
-    at::set_num_threads(threads > 0
-                            ? threads
-                            : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    at::set_num_threads(threads > 0 ? threads : usableCores());
     // Without this variable cuBLAS may add in another order each time, which a resumed run would
     // show; to be set before the first CUDA call.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
@@ -92,7 +90,7 @@ const std::vector<DeviceInfo>& devices() {
         DeviceInfo cpu{.name = "cpu"};
         cpu.title =
             "CPU, " + std::to_string(threadCount()) + (threadCount() == 1 ? " thread" : " threads");
-        cpu.memory = memoryFigure("/proc/meminfo", "MemTotal");
+        cpu.memory = totalMemory();
         std::vector<DeviceInfo> all = {cpu};
         std::string problem = cudaProblem();
         try {
@@ -174,7 +172,7 @@ DeviceMemory deviceMemory(const std::string& device) {
     if (const auto* fake = s_fake.load()) return fake->m_memory(device);
     const torch::Device where(device);
     if (where.is_cuda()) return cudaMemory(where);
-    return {availableMemory(), memoryFigure("/proc/meminfo", "MemTotal")};
+    return {availableMemory(), totalMemory()};
 }
 
 std::uint64_t freeMemory(const std::string& device) {

@@ -23,12 +23,14 @@
 #include "run/run_lines.h"
 #include "train/devices.h"
 #include "train/init_from.h"
+#include "train/optimizer.h"
 #include "train/option_changes.h"
 #include "train/rank_job.h"
 #include "train/requirements.h"
 #include "train/train_job.h"
 #include "train/training_edits.h"
 #include "types/data_kind.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -223,8 +225,32 @@ void prepareEdits(TrainJob& job, const EditChoice& edits) {
     job.nextEdits = std::move(next);
 }
 
+/// The options that mean something else in a run of another length than the one so far.
+void noteLength(TrainJob& job, std::int64_t before) {
+    const auto& o = job.options.train;
+    const auto step = job.state.step, total = job.totalSteps;
+    if (step >= total) return;
+    const auto rate = [](double value) { return numberText("%.3g", value); };
+    if (o.warmup_steps >= total)
+        job.note(Note::Level::Warning,
+                 "the warm-up takes " + std::to_string(o.warmup_steps) +
+                     " steps and the run ends at step " + std::to_string(total) +
+                     ": the learning rate does not reach " + rate(job.state.baseRate));
+    if (step == 0 || before <= 0 || before == total || o.schedule != "cosine") return;
+    const double last = scheduledRate(o, job.state.baseRate, step - 1, before),
+                 next = scheduledRate(o, job.state.baseRate, step, total);
+    job.note(Note::Level::Warning,
+             "the cosine now ends at step " + std::to_string(total) + " instead of " +
+                 std::to_string(before) + ", so that the learning rate " +
+                 (next > last ? "rises" : "falls") + " from " + rate(last) + " to " + rate(next));
+}
+
 // Brings a job to where its run folder is: weights, optimizer and position.
 void takeFromFolder(TrainJob& job, const EditChoice& edits) {
+    if (const auto& problem = job.folder.lockProblem(); !problem.empty())
+        job.note(Note::Level::Warning, "the file system of this run has no locks (" + problem +
+                                           "): that no other process trains it is known of this "
+                                           "machine alone");
     job.state.baseRate = job.options.train.learning_rate;
     job.state.evaluateEvery = job.options.train.evaluate_every;
     job.state.captureEvery = job.options.train.capture_every;
@@ -267,6 +293,7 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     }
     job.state.batchSize = job.options.train.batch_size;
     job.totalSteps = stepsToTheEnd(job);
+    noteLength(job, info.totalSteps);
     if (edits && job.nextEdits && job.state.step > 0 && job.state.step >= job.totalSteps)
         throw OptionError("edits", "come too late: the run is at step " +
                                        std::to_string(job.state.step) + " of " +

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "types/text_piece.h"
+
 namespace relascope {
 
 /// The shortest text that reads back as the same number; "nan", "inf" or "-inf" where it is none.
@@ -89,22 +91,41 @@ inline std::string shellWord(std::string_view text) {
     return word + "'";
 }
 
-/// A field of CSV (RFC 4180): in double quotes where a reader would divide it or strip it.
-inline std::string csvField(std::string_view text) {
-    const bool bare = text.find_first_of(",\"\r\n") == std::string_view::npos &&
-                      !text.starts_with(' ') && !text.ends_with(' ');
-    if (bare) return std::string(text);
+/// A field of CSV (RFC 4180): in double quotes where a reader would divide it or strip it; line
+/// ends, tabs and what commands a terminal as escapes (plainName()).
+inline std::string csvField(std::string_view name) {
+    const auto text = plainName(name);
+    const bool bare = text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') &&
+                      !text.ends_with(' ');
+    if (bare) return text;
     std::string field = "\"";
     for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
     return field + '"';
 }
 
-/// Text in a table of LaTeX.
-inline std::string latexText(std::string_view text) {
+/// Text in a table or a comment of LaTeX: every character is shown as it is, and none at its start
+/// is taken for an argument of the "\\" before it.
+inline std::string latexText(std::string_view name) {
     std::string escaped;
-    for (const char c : text) {
-        if (std::string_view("_%&#").find(c) != std::string_view::npos) escaped += '\\';
-        escaped += c;
+    char before = 0;
+    for (const char c : plainName(name)) {
+        // Two of these are one sign of another kind.
+        if (c == before && std::string_view("-`',").find(c) != std::string_view::npos)
+            escaped += "{}";
+        if (std::string_view("_%&#${}").find(c) != std::string_view::npos)
+            escaped += std::string("\\") + c;
+        else if (c == '\\' || c == '~' || c == '^' || c == '<' || c == '>' || c == '|')
+            escaped += c == '\\'  ? "\\textbackslash{}"
+                       : c == '~' ? "\\textasciitilde{}"
+                       : c == '^' ? "\\textasciicircum{}"
+                       : c == '<' ? "\\textless{}"
+                       : c == '>' ? "\\textgreater{}"
+                                  : "\\textbar{}";
+        else if (before == 0 && (c == '[' || c == '*'))
+            escaped += std::string("{") + c + "}";
+        else
+            escaped += c;
+        before = c;
     }
     return escaped;
 }

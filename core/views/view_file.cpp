@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "files/atomic_file.h"
+#include "files/command_line.h"
 #include "files/sha256.h"
 #include "hub/hub_cache.h"
 #include "options/builtin_resources.h"
@@ -415,8 +416,8 @@ void findSubjects(View& view, bool anyWeights) {
                     subject.hub.empty()
                         ? "is not on this machine; give the place of these weights with --path, "
                           "or ask for the view with its data"
-                        : "is not on this machine; fetch it with 'relascope-cli fetch " +
-                              subject.hub + "'");
+                        : "is not on this machine; fetch it with: " +
+                              commandLine({"fetch", subject.hub}));
             subject.path = cached->path;
         }
         subject.hub.clear();  // what follows is about the files

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/view_options.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "analysis/analysis.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -109,6 +112,37 @@ std::vector<FieldSpec> viewOptions(const std::string& command) {
     std::vector<std::string> known = {kInspectView, kStudyView, kCurvesView};
     for (const auto* one : analyses()) known.push_back(one->name);
     throw OptionError("command", unknownName("view", command, known));
+}
+
+std::string unreadByWindow(const View& view) {
+    const auto* analysis = analysisOfView(view.command);
+    const auto textOf = [&](const char* name) {
+        const auto* value = view.option(name);
+        const auto* text = value ? std::get_if<std::string>(value) : nullptr;
+        return text ? *text : std::string();
+    };
+    const auto unread = [](const std::string& name, const std::string& value) {
+        return "the window does not measure with '" + name + "' (" + value.substr(0, 200) + ")";
+    };
+    if (!analysis) return {};
+    std::vector<const char*> names;
+    if (analysis->input == AnalysisInput::Data) names = {"text", "data", "pairs", "fields"};
+    if (analysis->input == AnalysisInput::Sentences) names = {"fields"};
+    if (analysis->input == AnalysisInput::Pair) names = {"pairs", "fields"};
+    for (const auto* name : names)
+        if (const auto value = textOf(name); !value.empty()) return unread(name, value);
+    if (analysis->input != AnalysisInput::Pair) return {};
+    const auto isOneOf = [](const std::string& word, std::initializer_list<const char*> forms) {
+        return word.empty() || std::any_of(forms.begin(), forms.end(), [&](const char* form) {
+                   return word.starts_with(form);
+               });
+    };
+    if (const auto clean = textOf("clean");
+        !isOneOf(clean, {"sample:", "text:", "tokens:", "image:", "reference:", "random:"}))
+        return unread("clean", clean);
+    if (const auto corrupt = textOf("corrupt"); !isOneOf(corrupt, {"sample:", "text:"}))
+        return unread("corrupt", corrupt);
+    return {};
 }
 
 const FieldSpec& viewOption(const std::vector<FieldSpec>& options, const std::string& name) {

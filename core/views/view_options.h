@@ -28,4 +28,8 @@ std::vector<FieldSpec> viewOptions(const std::string& command);
 /// The one of that name. Throws OptionError("options", ...).
 const FieldSpec& viewOption(const std::vector<FieldSpec>& options, const std::string& name);
 
+/// Why the window cannot open a view: the option that its pages do not measure with, and its value.
+/// Empty: it can. Commands draw all views.
+std::string unreadByWindow(const View& view);
+
 }  // namespace relascope::core

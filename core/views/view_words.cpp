@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/view_words.h"
 
-#include <algorithm>
-#include <cctype>
 #include <set>
-#include <string_view>
 
-#include "files/home_folder.h"
+#include "files/command_line.h"
 #include "types/field_text.h"
-#include "types/text_format.h"
 #include "views/view_options.h"
 
 namespace relascope::core {
@@ -18,57 +14,8 @@ namespace {
 constexpr const char* kInspect = "inspect";
 constexpr const char* kStudy = kStudyView;
 
-bool isPlainWord(const std::string& text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-        return std::isalnum(c) ||
-               std::string_view("_-./:=,@%+").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-}
-
-std::string quoted(const std::string& text) {
-    return isPlainWord(text) ? text : shellWord(text);
-}
-
-/// A path below the home folder as "~/...", else as it is.
-std::string withoutHome(const std::string& path, bool& home) {
-    const auto folder = environment("HOME");
-    home = folder.size() > 1 && path.starts_with(folder + "/");
-    return home ? path.substr(folder.size() + 1) : path;
-}
-
-std::string wordForShell(const std::string& word) {
-    bool home = false;
-    const auto rest = withoutHome(word, home);
-    return home ? "~/" + quoted(rest) : quoted(word);
-}
-
-/// A word that cannot be taken for an option.
-std::string placeWord(const ViewSubject& subject) {
-    if (!subject.hub.empty()) return "hub:" + subject.hub;
-    return subject.path.starts_with('-') ? "./" + subject.path : subject.path;
-}
-
-void addWords(std::vector<std::string>& words, const std::string& option,
-              const std::string& value) {
-    // Behind a space such a value would be another option.
-    if (value.starts_with('-')) return words.push_back(option + "=" + value);
-    words.insert(words.end(), {option, value});
-}
-
-void addWords(std::vector<std::string>& words, const ViewOption& one) {
-    std::string option = "--" + one.name;
-    std::replace(option.begin(), option.end(), '_', '-');
-    if (const bool* on = std::get_if<bool>(&one.value)) {
-        if (*on) words.push_back(option);
-    } else if (const auto* list = std::get_if<std::vector<std::string>>(&one.value)) {
-        for (const auto& word : *list) addWords(words, option, word);
-    } else if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&one.value)) {
-        std::string all;
-        for (const auto number : *numbers) all += (all.empty() ? "" : ",") + std::to_string(number);
-        if (!all.empty()) addWords(words, option, all);
-    } else {
-        addWords(words, option, fieldValueText(one.value));
-    }
+std::string subjectWord(const ViewSubject& subject) {
+    return subject.hub.empty() ? placeWord(subject.path) : "hub:" + subject.hub;
 }
 
 std::string hexadecimal(unsigned char byte) {
@@ -142,7 +89,7 @@ std::string pythonMap(const View& view) {
         "(" + pythonText(storedKind(view)) + ", " + number("layer") + ", " + number("index") + ")";
     auto options = pythonOptions(view, true);
     if (!subject.checkpoint.empty()) options += ", step=" + subject.checkpoint;
-    const auto place = pythonText(placeWord(subject)),
+    const auto place = pythonText(subjectWord(subject)),
                edits = pythonList(subject.edits, pythonText);
     const auto shown = textOf(view, "show");
     if (shown == "difference" && !subject.edits.empty())
@@ -159,7 +106,7 @@ std::string outOption(const View& view) {
 
 std::vector<std::string> wordsOf(const View& view) {
     std::vector<std::string> words = {view.command};
-    for (const auto& subject : view.subjects) words.push_back(placeWord(subject));
+    for (const auto& subject : view.subjects) words.push_back(subjectWord(subject));
     for (std::size_t k = 0; k < view.subjects.size(); ++k) {
         const auto& subject = view.subjects[k];
         const std::string of = k == 0 ? "--" : "--other-";
@@ -170,18 +117,12 @@ std::vector<std::string> wordsOf(const View& view) {
     }
     if (view.command == kStudy) words.emplace_back("--show");
     if (view.command == kStudy && !view.printed) words.emplace_back("--quiet");
-    for (const auto& option : view.options) addWords(words, option);
+    for (const auto& option : view.options) addField(words, option.name, option.value);
     if (view.printed) return words;
     if (view.dpi > 0) addWords(words, "--dpi", std::to_string(view.dpi));
     if (view.paper) words.emplace_back("--paper");
     if (view.dark) words.emplace_back("--dark");
     return words;
-}
-
-std::string commandLine(const std::vector<std::string>& words) {
-    std::string line = "relascope-cli";
-    for (const auto& word : words) line += " " + wordForShell(word);
-    return line;
 }
 
 std::string commandOf(const View& view, const std::string& out) {
@@ -194,7 +135,7 @@ std::string pythonOf(const View& view) {
     if (view.subjects.empty()) return {};
     const bool map = view.command == kInspect;
     if (map && view.subjects.size() == 1) return "relascope.map(" + pythonMap(view) + ")";
-    const auto place = [](const ViewSubject& subject) { return pythonText(placeWord(subject)); };
+    const auto place = [](const ViewSubject& subject) { return pythonText(subjectWord(subject)); };
     if (view.command == kCurvesView)
         return "[relascope.read(run).metrics(\"validation\") for run in " +
                pythonList(view.subjects, place) + "]";

@@ -16,8 +16,6 @@ std::vector<std::string> wordsOf(const View& view);
 /// empty for what is printed.
 std::string outOption(const View& view);
 
-/// Words as a line for a shell of POSIX: quoted where they need it, the home folder as "~".
-std::string commandLine(const std::vector<std::string>& words);
 /// "relascope-cli inspect ~/runs/quick --layer 2"; with `out` also the file that is drawn.
 std::string commandOf(const View& view, const std::string& out = {});
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "wire/types.h"
@@ -211,12 +212,20 @@ Answer answerFromJson(const Json& json, std::span<const std::uint8_t> blob) try 
     BlobReader values(blob.subspan(begin, size));
     Answer answer;
     json.at("complete").get_to(answer.complete);
+    std::set<std::string> tables;
     for (const auto& one : json.at("tables")) {
         Table table{one.at("key").get<std::string>(), one.at("title").get<std::string>()};
         const auto rows = one.at("rows").get<std::size_t>();
         for (const auto& column : one.at("columns"))
             table.columns.push_back(columnFromJson(column, rows, values));
         const auto links = one.at("links").get<std::size_t>();
+        std::set<std::string> keys;
+        for (const auto& column : table.columns)
+            if (!keys.insert(column.key).second)
+                throw FrameError("the table '" + table.key + "' has the column '" + column.key +
+                                 "' twice");
+        if (!tables.insert(table.key).second)
+            throw FrameError("an answer has the table '" + table.key + "' twice");
         if (table.rows() != rows || (links != 0 && links != rows))
             throw FrameError("the table '" + table.key + "' has not the rows that it names");
         constexpr std::size_t numbers = 5;

@@ -11,6 +11,7 @@
 
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
+#include "files/machine_limits.h"
 #include "run/run_process.h"
 #include "wire/host.h"
 #include "wire/host_link.h"
@@ -68,7 +69,7 @@ std::optional<ChildProcess> startStudy(const StudyStart& start,
         ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
     if (!words) core::throwWriteError(log, "cannot be made", errno);
     // One core is left to the window.
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    const int cores = core::usableCores();
     const int threads = std::max(1, (cores - 1) / std::max(1, start.jobs));
     auto command = start.launch;
     command.insert(

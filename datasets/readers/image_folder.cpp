@@ -10,6 +10,7 @@
 #include "datasets/readers/prepared_images.h"
 #include "model/public/public_options.h"
 #include "options/image_processor.h"
+#include "text/text_normalizer.h"
 #include "types/lower_case.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -122,6 +123,16 @@ struct ClassFolder {
 struct ClassFolders {
     std::vector<ClassFolder> classes;
     SkippedFiles skipped;
+
+    /// Names that differ only in how their letters are composed are one class.
+    void add(const std::string& name, std::vector<fs::path> files) {
+        const auto same = std::find_if(classes.begin(), classes.end(),
+                                       [&](const auto& one) { return one.name == name; });
+        if (same == classes.end())
+            classes.push_back({name, std::move(files)});
+        else
+            same->files.insert(same->files.end(), files.begin(), files.end());
+    }
 };
 
 bool isHidden(const fs::path& path) {
@@ -172,9 +183,12 @@ ClassFolders classesOf(const fs::path& folder) {
             if (files.empty())
                 found.skipped.addEmpty(path);
             else
-                found.classes.push_back({shownName(path), std::move(files)});
+                found.add(core::composedName(shownName(path)), std::move(files));
         }
     }
+    // Decomposed letters would be in another place of the order, which labels follow.
+    std::sort(found.classes.begin(), found.classes.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
     return found;
 }
 
@@ -317,10 +331,19 @@ ImageSplits readImageFolder(const std::string& folder, int side,
                         "has " + std::to_string(names.size()) +
                             (names.size() == 1 ? " folder" : " folders") +
                             " with files; folders for at least two classes are needed");
-    for (const auto& c : test.classes)
-        if (std::find(names.begin(), names.end(), c.name) == names.end())
-            throw FileError((parts.test / c.name).string(),
-                            "is a class that " + trainFolder.string() + " does not have");
+    for (const auto& c : test.classes) {
+        if (std::find(names.begin(), names.end(), c.name) != names.end()) continue;
+        const auto other = std::find_if(names.begin(), names.end(), [&](const auto& name) {
+            return lowerCase(name) == lowerCase(c.name);
+        });
+        throw FileError((parts.test / c.name).string(),
+                        "is a class that " + trainFolder.string() + " does not have" +
+                            (other == names.end()
+                                 ? ""
+                                 : "; '" + *other +
+                                       "' there differs from it in capital letters alone: rename "
+                                       "one of them"));
+    }
     FolderReader reader(root.string(), side, preprocessor, progress, std::move(stop));
     reader.expect(train.classes);
     reader.expect(test.classes);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <unistd.h>
 #include <zip.h>
 #include <algorithm>
 #include <bit>
@@ -12,6 +11,7 @@
 #include "datasets/readers/npz.h"
 #include "files/atomic_file.h"
 #include "files/foreign_file.h"
+#include "files/memory.h"
 #include "files/npy.h"
 
 namespace relascope::datasets {
@@ -202,9 +202,8 @@ private:
                 info.height = static_cast<int>(h.shape[1]);
                 info.width = static_cast<int>(h.shape[2]);
                 info.channels = sizes == 4 ? static_cast<int>(h.shape[3]) : 1;
-                const auto available = static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
-                                       static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-                if (h.elements() > available)
+                const auto available = core::availableMemory();
+                if (available > 0 && h.elements() > available)
                     throw FileError(where, "needs " + std::to_string(h.elements() >> 20) +
                                                " MiB of memory, " +
                                                std::to_string(available >> 20) + " MiB are free");

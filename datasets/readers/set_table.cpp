@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -14,6 +15,7 @@
 #include "datasets/readers/loaded_images.h"
 #include "files/atomic_file.h"
 #include "files/csv.h"
+#include "text/text_normalizer.h"
 #include "types/lower_case.h"
 #include "types/text_format.h"
 
@@ -55,9 +57,10 @@ private:
         std::size_t column = 0;
         std::string name;
         bool words = false;
-        std::int64_t absent = 0;          ///< the first line without a number
-        std::int64_t line = 0;            ///< the first that is no number
-        std::string instead;              ///< what stands there
+        std::int64_t absent = 0;                     ///< the first line without a number
+        std::int64_t line = 0;                       ///< the first that is no number
+        std::string instead;                         ///< what stands there
+        std::optional<core::AmbiguousNumber> doubt;  ///< the first number of two meanings
         std::map<std::string, int> seen;  ///< words, numbered in alphabetical order in the end
         bool whole = true;
         double least = 0.0, most = 0.0;
@@ -127,12 +130,14 @@ private:
         }
         if (m_sizes.empty()) throw FileError(m_path, "has no rows");
         for (const auto& feature : m_features)
+            if (!feature.words && feature.doubt) throw *feature.doubt;
+        for (const auto& feature : m_features)
             if (!feature.words && feature.absent > 0)
                 fail(feature.absent, ", column " + feature.name + ": has no value");
     }
 
     const std::string& answerOf(const core::CsvReader& csv) {
-        const auto answer = trimmed(csv.fields()[m_answer]);
+        const auto answer = core::composedName(trimmed(csv.fields()[m_answer]));
         if (answer.empty()) fail(csv.line(), ", column " + csv.columns()[m_answer] + ": is empty");
         const auto& kept = *m_classes.insert(answer).first;
         if (m_classes.size() > kMostClasses)
@@ -143,7 +148,7 @@ private:
     }
 
     void look(Feature& feature, const core::CsvReader& csv) const {
-        const auto word = trimmed(csv.fields()[feature.column]);
+        const auto word = core::composedName(trimmed(csv.fields()[feature.column]));
         if (word.empty()) fail(csv.line(), ", column " + feature.name + ": is empty");
         if (feature.seen.size() <= kMostWords) feature.seen.try_emplace(word);
         if (!feature.words) {
@@ -155,6 +160,9 @@ private:
                 feature.least = first ? value : std::min(feature.least, value);
                 feature.most = first ? value : std::max(feature.most, value);
                 feature.whole = feature.whole && value == std::floor(value);
+                return;
+            } catch (const core::AmbiguousNumber& doubt) {
+                if (!feature.doubt) feature.doubt = doubt;
                 return;
             } catch (const FileError&) {
                 feature.words = true;
@@ -245,7 +253,7 @@ private:
             auto* facts = t.facts.data() + place * t.about.facts.size();
             auto* given = t.asGiven.data() + place * t.columns.size();
             for (const auto& feature : m_features) {
-                const auto word = trimmed(csv.fields()[feature.column]);
+                const auto word = core::composedName(trimmed(csv.fields()[feature.column]));
                 t.words[place] += (t.words[place].empty() ? "" : ", ") + word;
                 double value = 0.0;
                 if (feature.words) {

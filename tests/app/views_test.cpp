@@ -23,6 +23,7 @@
 #include "app/view_files.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
+#include "run/run_folder.h"
 #include "views/curve_look.h"
 #include "views/look.h"
 #include "views/view_file.h"
@@ -403,11 +404,58 @@ TEST_F(ViewsTest, RefusesInASentence) {
     auto gone = view;
     gone.subjects[0].path += "-gone";
     refused(gone, "is not on this machine");
+    // What the window would not measure as the view says.
+    const auto analysis = [&](const char* command, std::vector<ViewOption> options) {
+        auto changed = view;
+        changed.command = command;
+        changed.options = std::move(options);
+        return changed;
+    };
+    refused(analysis("ablate", {{"data", std::string("/tmp/other.npz")}}),
+            "the window does not measure with 'data' (/tmp/other.npz); draw it with: "
+            "relascope-cli draw ");
+    refused(analysis("patch", {{"pairs", std::string("minimal-pairs")}, {"pair", std::int64_t{3}}}),
+            "does not measure with 'pairs' (minimal-pairs)");
+    refused(analysis("patch",
+                     {{"clean", std::string("sample:1")}, {"corrupt", std::string("tokens:1,2")}}),
+            "does not measure with 'corrupt' (tokens:1,2)");
+    refused(analysis("ablate", {{"split", std::string("elsewhere")}}),
+            "its split is 'elsewhere', which these data do not have");
+    refused(analysis("patch", {{"clean", std::string("sample:1")},
+                               {"corrupt", std::string("sample:99999")},
+                               {"split", std::string("validation")}}),
+            "its second sample is 99999, and there are ");
+    auto last = view;
+    last.subjects[0].checkpoint = "last", last.subjects[0].weights = {};
+    core::writeViewFile(file, last);
+    QSignalSpy opened(&second->views(), &ViewFiles::opened);
+    second->views().open(QString::fromStdString(file));
+    ASSERT_TRUE(waitUntil([&] { return opened.count() == 1; }));
+    EXPECT_EQ(second->controllers().selection.step(),
+              std::optional<qint64>(core::namedStep(last.subjects[0].path, "last")));
     core::writeTextFile(file, "{}");
     QSignalSpy said(&second->views(), &ViewFiles::refused);
     second->opener().openAll({QString::fromStdString(file)});
     ASSERT_TRUE(waitUntil([&] { return said.count() == 1; }));
     EXPECT_TRUE(said[0][0].toString().contains("this is no view file"));
+}
+
+TEST_F(ViewsTest, APatchViewShowsTheInputThatItNames) {
+    save(inspector()->mapPane()->menu(), "map");
+    const auto file = place("map.relaview").toStdString();
+    auto view = core::readViewFile(file);
+    startAgain();
+    view.command = "patch";
+    view.options = {{"clean", std::string("random:5")},
+                    {"corrupt", std::string("sample:2")},
+                    {"split", std::string("validation")}};
+    core::writeViewFile(file, view);
+    QSignalSpy opened(&second->views(), &ViewFiles::opened);
+    second->views().open(QString::fromStdString(file));
+    ASSERT_TRUE(waitUntil([&] { return opened.count() == 1; }));
+    const auto& asked = second->controllers().probe.session().request();
+    EXPECT_EQ(asked.kind, InputRequest::Kind::Random);
+    EXPECT_EQ(asked.seed, 5u);
 }
 
 TEST_F(ViewsTest, TheMenuCopiesTheCommand) {

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -224,6 +225,43 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
                                 (home / "two") + " --json");
     EXPECT_EQ(json(several)["runs"].size(), 2u) << several.err;
     EXPECT_TRUE(std::filesystem::exists(home / "two/seed-5/run.json"));
+}
+
+TEST(Cli, SaysWhatMoreStepsMakeOfTheLearningRate) {
+    const TemporaryFolder home("cli-cosine");
+    const std::string run = home / "run";
+    const auto begun =
+        runCli("train " + kTiny + "--set train.schedule=cosine --steps 10 --out " + run);
+    ASSERT_EQ(begun.code, 0) << begun.err;
+    EXPECT_EQ(begun.err.find("the cosine now ends"), std::string::npos) << begun.err;
+    const auto more = runCli("train --resume " + run + " --steps 30 --threads 1");
+    ASSERT_EQ(more.code, 0) << more.err;
+    const std::string note =
+        "the cosine now ends at step 30 instead of 10, so that the learning rate rises from ";
+    EXPECT_NE((more.out + more.err).find(note), std::string::npos) << more.out << more.err;
+    const auto events = slurp(run + "/events.jsonl");
+    EXPECT_NE(events.find(note), std::string::npos);
+    // The rates that it names are those of the steps.
+    std::ifstream metrics(run + "/metrics.jsonl");
+    std::map<int, double> rates;
+    for (std::string line; std::getline(metrics, line);) {
+        const auto point = nlohmann::json::parse(line);
+        if (point.contains("learning_rate")) rates[point["step"]] = point["learning_rate"];
+    }
+    const auto at = events.find(note) + note.size();
+    double from = 0.0, to = 0.0;
+    ASSERT_EQ(std::sscanf(events.c_str() + at, "%lf to %lf", &from, &to), 2);
+    ASSERT_TRUE(rates.contains(10) && rates.contains(11));
+    EXPECT_NEAR(from, rates[10], 0.01 * rates[10]);
+    EXPECT_NEAR(to, rates[11], 0.01 * rates[11]);
+    // As long as it was, nothing is said.
+    const auto same = runCli("train --resume " + run + " --steps 30 --threads 1");
+    EXPECT_EQ((same.out + same.err).find("the cosine now ends"), std::string::npos);
+    const auto slow =
+        runCli("train " + kTiny + "--set train.warmup_steps=50 --steps 4 --out " + (home / "slow"));
+    EXPECT_NE((slow.out + slow.err).find("the warm-up takes 50 steps and the run ends at step 4"),
+              std::string::npos)
+        << slow.out << slow.err;
 }
 
 TEST(Cli, ReadsRealShapedDataAndRefusesAnothersShape) {

@@ -8,10 +8,12 @@
 
 #include "cli/command_line.h"
 #include "files/atomic_file.h"
+#include "files/sha256.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "views/view_file.h"
 #include "views/view_words.h"
+#include "wire/figures.h"
 
 namespace relascope {
 namespace {
@@ -194,6 +196,58 @@ TEST_F(ViewsCli, AStudyIsShownByItsFolder) {
     expectRefused("study quick", 2, "--out: is missing");
     expectRefused("study", 2, "give the folder of a study");
     expectRefused("study " + study() + " --show --band wide --figure x.svg", 2, "--band");
+}
+
+TEST_F(ViewsCli, ATableIsDrawnOfAMap) {
+    save(mapView());
+    const auto drawn = runCli("draw " + file() + " --out " + out("map.csv"));
+    ASSERT_EQ(drawn.code, 0) << drawn.err;
+    const auto direct =
+        runCli("inspect " + run() + " --sample 3 --layer 1 --kind relation --index 1 --out " +
+               out("direct.csv"));
+    ASSERT_EQ(direct.code, 0) << direct.err;
+    EXPECT_EQ(slurp(out("map.csv")), slurp(out("direct.csv")));
+    EXPECT_FALSE(slurp(out("map.csv")).empty());
+    save(viewOf("lens", {{"sample", std::int64_t{1}}}));
+    ASSERT_EQ(runCli("draw " + file() + " --out " + out("lens.csv")).code, 0);
+    ASSERT_EQ(runCli("lens " + run() + " --sample 1 --out " + out("direct.csv")).code, 0);
+    EXPECT_EQ(slurp(out("lens.csv")), slurp(out("direct.csv")));
+}
+
+TEST_F(ViewsCli, LastAndBestAreSteps) {
+    const auto last = json(runCli("inspect " + run() + " --sample 1 --step last --json"));
+    EXPECT_EQ(last["step"], 4);
+    EXPECT_EQ(last, json(runCli("inspect " + run() + " --sample 1 --json")));
+    const auto best = json(runCli("inspect " + run() + " --sample 1 --step best --json"));
+    const auto evaluated = json(runCli("eval " + run() + " --checkpoint best --json"));
+    EXPECT_EQ(best["step"], evaluated["step"]);
+    EXPECT_EQ(json(runCli("eval " + run() + " --step best --json")), evaluated);
+    auto view = mapView();
+    view.subjects[0].checkpoint = "best";
+    expectDrawn(view);
+    expectRefused("inspect " + run() + " --step newest", 2, "'newest' is no step");
+    expectRefused("inspect " + run() + " --along --source 0 --to 0 --step last", 2, "--step");
+}
+
+TEST_F(ViewsCli, WhoNamesOtherWeightsDoesNotGetWhatWasSaved) {
+    Answer answer{{{"t", "T", {{"x", "x", "", ColumnKind::Integer, {}, "", "", "", {7}}}}}};
+    answer.tables[0].columns.push_back(answer.tables[0].columns[0]);
+    answer.tables[0].columns[1].key = "y";
+    const auto bytes = wire::figureBytes(wire::AnalysisFigure{"lens", answer, "saved"});
+    const std::string data(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    auto view = viewOf("lens", {{"sample", std::int64_t{1}}});
+    core::identify(view);
+    view.data = "x.relaview.data", view.dataChecksum = "sha256:" + core::sha256Of(data);
+    core::writeTextFile(file() + ".data", data);
+    core::writeViewFile(file(), view);
+    const auto to = " --out " + out("saved.csv");
+    ASSERT_EQ(runCli("draw " + file() + to).code, 0);
+    EXPECT_EQ(slurp(out("saved.csv")), "x,y\n7,7\n");
+    expectRefused("draw " + file() + " --path " + out("nowhere") + to, 1, "is not on this machine");
+    for (const std::string& more : {" --path " + run(), std::string(" --any-weights")}) {
+        ASSERT_EQ(runCli("draw " + file() + more + to).code, 0) << more;
+        EXPECT_EQ(slurp(out("saved.csv")).find("x,y\n"), std::string::npos) << more;
+    }
 }
 
 TEST_F(ViewsCli, RefusesInASentence) {

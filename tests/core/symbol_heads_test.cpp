@@ -588,6 +588,26 @@ TEST(SymbolHeads, SayNothingOfFewPairsOrAModelThatDoesNotFollow) {
     EXPECT_TRUE(std::isnan(none.found.effects[0].share));
 }
 
+TEST(SymbolHeads, SayThatTooFewSignsCanShowNothing) {
+    for (const std::int64_t signs : {1, 99}) {
+        Planted few;
+        few.add(4.0, 4.0, 0.0, 0.0);
+        few.found.permutations = signs;
+        core::findSymbolHeads(few.found, 1);
+        EXPECT_TRUE(few.found.carried.empty());
+        EXPECT_NE(few.findings().find("random signs are too few to say what a part carries"),
+                  std::string::npos)
+            << few.findings();
+        EXPECT_NE(few.findings().find("take 100 or more"), std::string::npos);
+        EXPECT_EQ(few.findings().find("No part is shown"), std::string::npos);
+    }
+    Planted enough;
+    enough.add(4.0, 4.0, 0.0, 0.0);
+    enough.found.permutations = 100;
+    core::findSymbolHeads(enough.found, 1);
+    EXPECT_FALSE(enough.found.carried.empty()) << enough.findings();
+}
+
 TEST(SymbolHeads, AreClaimedOfNoModelThatUntrainedOnesEqual) {
     Planted planted;
     planted.add(3.0, 2.0, 0.0, 0.0);

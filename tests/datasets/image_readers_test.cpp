@@ -297,6 +297,26 @@ TEST_F(ImageReaders, FoldersGiveOneClassEach) {
     expectSays(reasonOf([&] { openData(o); }), "is a class that");
 }
 
+TEST_F(ImageReaders, ComposedAndDecomposedNamesAreOneClass) {
+    const std::string composed = "K\xc3\xa4se", decomposed = "Ka\xcc\x88se";
+    const auto png = [&](const std::string& split, const std::string& name) {
+        writePng(pathOf("names/" + split + "/" + name + "/0.png"), picture(8, 8, 9, 9, 9));
+    };
+    const auto folder = m_folder / "names";
+    for (const auto& [split, name] : {std::pair("train", composed), std::pair("test", decomposed)})
+        png(split, name), png(split, "brot");
+    const auto splits = readImageFolder(folder, 8);
+    EXPECT_EQ(splits.train->info().classNames, (std::vector<std::string>{composed, "brot"}));
+    EXPECT_EQ(splits.test->info().classNames, splits.train->info().classNames);
+    // Both in one folder are one class, too.
+    png("train", decomposed);
+    EXPECT_EQ(readImageFolder(folder, 8).train->size(), 3);
+    // A name that differs in capitals alone is another one, and the sentence says so.
+    png("test", "Brot");
+    expectSays(reasonOf([&] { readImageFolder(folder, 8); }),
+               "'brot' there differs from it in capital letters alone");
+}
+
 TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
     for (int i = 0; i < 6; ++i) {
         writePng(pathOf("a/" + std::to_string(i) + ".png"), picture(8, 8, 1, 2, 3));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -142,7 +143,7 @@ TEST_F(PairFiles, AreReadAsBlimpWritesThem) {
 TEST_F(PairFiles, MayNameTheirFieldsAndHavePrefixesAndSeveralWrongSentences) {
     const auto path = write(
         "other.jsonl",
-        R"({"right": "is old.", "wrong": ["are old.", ", are old."], "start": "The file", "kind": "x"})");
+        R"({"right": " is old.", "wrong": [" are old.", ", are old."], "start": "The file", "kind": "x"})");
     const auto data = readMinimalPairs(path, PairFields::of("right,wrong,start,kind", "--fields"));
     const auto& pair = data->pair(0);
     EXPECT_EQ(pair.good, "The file is old.");
@@ -154,6 +155,40 @@ TEST_F(PairFiles, MayNameTheirFieldsAndHavePrefixesAndSeveralWrongSentences) {
     EXPECT_THROW(PairFields::of("right", "--fields"), OptionError);
     EXPECT_THROW(PairFields::of("a,b,c,d,e", "--fields"), OptionError);
     EXPECT_EQ(PairFields::of("", "--fields").bad, "sentence_bad");
+}
+
+TEST_F(PairFiles, PrefixesAreJoinedAsTheyStand) {
+    using Json = nlohmann::ordered_json;
+    const std::vector<std::array<std::string, 3>> parts = {
+        {"\xe7\x8c\xab\xe3\x81\xaf", "\xe5\x8f\xaf\xe6\x84\x9b", "\xe5\x8f\xaf"},
+        {"Yesterday (", "we) left.", "us) left."},
+        {"He said \xe2\x80\x9c", "I am here.", "I is here."},
+        {"The file", " is old.", " are old."},
+        {"The keys to the cab", "inet are here.", "inet is here."},
+        {"un", "likely it is.", "liked it is."}};
+    std::string lines, whole;
+    for (const auto& [prefix, good, bad] : parts) {
+        Json json = {{"prefix", prefix}, {"sentence_good", good}, {"sentence_bad", bad}};
+        lines += json.dump() + "\n";
+        json["sentence_good"] = prefix + good, json["sentence_bad"] = prefix + bad;
+        whole += json.dump() + "\n";
+    }
+    const auto apart = readMinimalPairs(write("apart.jsonl", lines));
+    const auto given = readMinimalPairs(write("whole.jsonl", whole));
+    for (std::int64_t k = 0; k < apart->size(); ++k) {
+        EXPECT_EQ(apart->pair(k).good, given->pair(k).good);
+        EXPECT_EQ(apart->pair(k).bad, given->pair(k).bad);
+        EXPECT_EQ(apart->pair(k).prefix, given->pair(k).prefix);
+    }
+    const auto& note = apart->info().note;
+    EXPECT_EQ(note.find("In 2 pairs (first: apart.jsonl, line 5) a prefix and what follows it"), 0u)
+        << note;
+    EXPECT_EQ(given->info().note, "");
+    // Where one sentence happens to begin with the prefix, neither is whole.
+    const auto one = readMinimalPairs(
+        write("one.jsonl", R"({"prefix": "ha", "sentence_good": "ha.", "sentence_bad": "ho."})"));
+    EXPECT_EQ(one->pair(0).good, "haha.");
+    EXPECT_EQ(one->pair(0).bad.front(), "haho.");
 }
 
 TEST_F(PairFiles, ThatAreDamagedAreNamedByLineAndField) {

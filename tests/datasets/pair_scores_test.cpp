@@ -80,6 +80,12 @@ TEST(PairScores, AreThoseOfTransformers) {
             }
             EXPECT_EQ(answer.text("read_before"), expected[family]["read_before"]);
             EXPECT_EQ(answer.number("ties"), 1.0);  // equal sentences
+            EXPECT_EQ(answer.number("alike"), 1.0);
+            const auto remark = pairsAnalysis().remark(answer);
+            EXPECT_NE(remark.find("In 1 pair both sentences are the same tokens"),
+                      std::string::npos)
+                << remark;
+            EXPECT_NE(remark.find(answer.text("first_alike") + "."), std::string::npos) << remark;
             EXPECT_EQ(answer.number("count"), 5.0);
             EXPECT_EQ(answer.table("phenomena").rows(), 5u);
         }
@@ -428,6 +434,22 @@ TEST(Phenomena, AreCarriedWhereEvenTheMildestWayCosts) {
         found.findings[0].ends_with("; an untrained model may do as well. So nothing is said "
                                     "of parts."))
         << found.findings[0];
+}
+
+TEST(Phenomena, CalledLikeAColumnHaveOneOfTheirOwn) {
+    auto found = examined();
+    found.phenomena[0].phenomenon = "part", found.phenomena[1].phenomenon = "group";
+    found.cells = {cellOf(0, 0, -0.4, -0.35, 0.1), cellOf(0, 1, -0.4, -0.4, 0.1),
+                   cellOf(1, 0, -0.4, -0.01, 0.1), cellOf(1, 1, 0.0, 0.0, 0.1)};
+    findCarriers(found);
+    const auto answer = answerOf(found);
+    const auto& parts = answer.table("parts");
+    EXPECT_EQ(parts.texts("part")[0], "layer 1 head 1");
+    EXPECT_EQ(parts.texts("group")[0], "heads");
+    EXPECT_NEAR(parts.numbers("phenomenon part")[0], -0.35, 1e-9);
+    std::set<std::string> keys;
+    for (const auto& column : parts.columns) EXPECT_TRUE(keys.insert(column.key).second);
+    EXPECT_EQ(phenomenaAnalysis().json(answer)["parts"][0]["part"], "layer 1 head 1");
 }
 
 TEST(Phenomena, AreCarriedByNoPartOnlyWhereEveryIntervalIsWithin) {

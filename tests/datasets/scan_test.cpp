@@ -386,7 +386,7 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
     const auto json = scanAnalysis().json(answerOf(scan));
     EXPECT_EQ(json.at("findings").size(), scan.findings.size());
 
-    const auto files = core::scanReport(scan, "report", "run <1>", "relascope-cli scan 'run'");
+    const auto files = core::scanReport(scan, "report", "run <1>", {"scan", "the run"});
     ASSERT_GE(files.size(), 4u);
     EXPECT_EQ(files[0].name, "report.html");
     EXPECT_EQ(files[1].name, "report.md");
@@ -397,7 +397,7 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
     EXPECT_NE(html.find("prefers-color-scheme:dark"), std::string::npos);
     EXPECT_EQ(html.find("src=\"http"), std::string::npos) << "it opens anywhere";
     EXPECT_NE(html.find("--examples 300 --exact"), std::string::npos);
-    EXPECT_NE(html.find("relascope-cli contrast 'run' --layer "), std::string::npos);
+    EXPECT_NE(html.find("relascope-cli contrast 'the run' --layer "), std::string::npos);
     EXPECT_NE(html.find("What separates the pairs"), std::string::npos);
     for (std::size_t k = 2; k < files.size(); ++k) {
         EXPECT_TRUE(files[k].name.ends_with(".svg"));
@@ -776,7 +776,7 @@ TEST(Scan, RelationsThatAreConstantTellNothing) {
             EXPECT_EQ(part.estimate, 0.0) << part.title;
         }
     EXPECT_FALSE(scanAnalysis().terminal(answerOf(scan)).empty());
-    EXPECT_FALSE(core::scanReport(scan, "report", "constant", "scan").empty());
+    EXPECT_FALSE(core::scanReport(scan, "report", "constant", {"scan"}).empty());
 }
 
 TEST(Scan, ValuesThatAreNotFiniteAreNamed) {

@@ -108,6 +108,25 @@ TEST(SetTable, RefusesWithTheLineAndTheColumn) {
     EXPECT_NE(whyNot(large).find("has more than 512 objects"), std::string::npos);
 }
 
+TEST(SetTable, NumbersOfTwoMeaningsAreRefusedAndWordsAreNot) {
+    const std::string rows = "set;label;x\n1;a;1.234\n2;b;2.345\n";
+    EXPECT_NE(whyNot(rows).find("line 2, column x: '1.234' may have a decimal point or one of"),
+              std::string::npos)
+        << whyNot(rows);
+    EXPECT_EQ(parseSetTable(rows + "3;a;0.5\n", "own.csv")->width, 1);
+    EXPECT_EQ(parseSetTable(rows + "3;a;2,5\n", "own.csv")->width, 1);
+    const auto words = parseSetTable(rows + "3;a;none\n", "own.csv");
+    EXPECT_EQ(words->features, (std::vector<std::string>{"x = 1.234", "x = 2.345", "x = none"}));
+}
+
+TEST(SetTable, ComposedAndDecomposedLettersAreOneWord) {
+    const auto table = parseSetTable(
+        "set,label,x\n1,K\xc3\xa4se,\xc3\xa4\n2,Ka\xcc\x88se,a\xcc\x88\n3,b,b\n", "own.csv");
+    EXPECT_EQ(table->classNames, (std::vector<std::string>{"K\xc3\xa4se", "b"}));
+    EXPECT_EQ(table->answers, (std::vector<std::int32_t>{0, 0, 1}));
+    EXPECT_EQ(table->width, 2);
+}
+
 TEST(SetTable, ReadingIsStopped) {
     std::stop_source stop;
     stop.request_stop();

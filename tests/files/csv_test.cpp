@@ -62,10 +62,29 @@ TEST(Csv, WhatIsNoTableSaysWhatItIs) {
     EXPECT_NE(csvRefusal("<html></html>").find("is a web page"), std::string::npos);
 }
 
-TEST(Csv, PointsBesideDecimalCommasMayBeThousands) {
-    EXPECT_EQ(csvRefusal("a;b\n1,5;1.234\n", true).find("line 2, column b: '1.234'"), 0u);
-    EXPECT_EQ(csvRefusal("a;b\n1.234;2\n", true), "");
-    EXPECT_EQ(csvRefusal("a;b\n1,5;0.125\n", true), "");
+TEST(Csv, TheTableSaysWhatItsPointsAre) {
+    EXPECT_EQ(onlyNumber("a;b\n1,5;1.234\n"), 1234);
+    EXPECT_EQ(onlyNumber("a;b\n5;1.234,5\n"), 1234.5);
+    EXPECT_EQ(onlyNumber("a;b\n5;-1.234.567,25\n"), -1234567.25);
+    EXPECT_EQ(onlyNumber("a;b\n5;1.234.567\n"), 1234567);
+    EXPECT_EQ(onlyNumber("a\tb\n1,5\t1.234\n"), 1234) << "a table of a spreadsheet with tabs";
+    EXPECT_EQ(onlyNumber("a;b\n0.5;1.234\n"), 1.234);
+    EXPECT_EQ(onlyNumber("a;b\n1.25;1.234\n"), 1.234);
+    EXPECT_EQ(onlyNumber("a;b\n1,5;0.125\n"), 0.125);
+    EXPECT_EQ(onlyNumber("a,b\n7,1.234\n"), 1.234);
+    // What a later row says counts for the first one, too.
+    CsvReader csv("a;b\n1.234;x\n2;y\n2,5;z\n", "t.csv");
+    EXPECT_TRUE(csv.next());
+    EXPECT_EQ(csv.number(0), 1234);
+    EXPECT_EQ(csvRefusal("a;b\n1.234;2\n", true),
+              "line 2, column a: '1.234' may have a decimal point or one of thousands, and no "
+              "other number of the table says which; write 1234, or one number with a decimal "
+              "comma");
+    EXPECT_EQ(csvRefusal("a;b\n1.234;0.5\n1,5;2\n", true),
+              "line 2, column a: '1.234' stands in a table with decimal points and with '1,5'; "
+              "write every number with a decimal point and without thousands");
+    for (const char* text : {"12.3456,5", "1.23,5", ".234,5", "1.2.3"})
+        EXPECT_NE(csvRefusal(std::string("a;b\n1;") + text + "\n", true), "") << text;
 }
 
 TEST(Csv, QuotedFieldsHoldAnything) {

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
              {&analysis.csv, &analysis.latex, &analysis.terminal, &analysis.remark})
             if (*text) (*text)(result);
         analysis.json(result);
-        if (analysis.report) analysis.report(result, "name", "subject", "command");
+        if (analysis.report) analysis.report(result, "name", "subject", {"scan"});
         wire::Bytes blob;
         wire::answerToJson(result, blob);
     } catch (const Error&) {

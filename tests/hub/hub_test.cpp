@@ -514,6 +514,84 @@ TEST_F(HubTest, RevisionsAreTheStepsOfOneRun) {
     unsetenv("XDG_CACHE_HOME");
 }
 
+TEST_F(HubTest, ASeriesIsWholeWithoutTheRevisionsThatLackWeights) {
+    setenv("XDG_CACHE_HOME", (home / "cache").c_str(), 1);
+    const std::string golden = RELASCOPE_FIXTURES "/golden/public/gpt2_tied/";
+    const auto weights = core::readTextFile(golden + "model.safetensors");
+    char last = 1;
+    for (const char* revision :
+         {"stage1-step1000-tokens4B", "stage1-step2000-tokens9B", "stage1-step4000-tokens17B",
+          "stage2-step1000-tokens4B", "stage2-step2000-tokens9B"}) {
+        const auto repo = std::string("org/olmo@") + revision;
+        write(repo, "config.json", core::readTextFile(golden + "config.json"));
+        auto other = weights;
+        other[other.size() - 3] = last++;
+        write(repo, "model.safetensors", other);
+    }
+    write("org/olmo", "README.md", "# Only revisions");
+    write("org/olmo@stage1-step3000-tokens13B", "README.md", "Nothing here");
+    write("org/olmo@stage1-step5000-tokens22B", "README.md", "Nor here");
+    const auto run = [&](const std::string& arguments) {
+        const std::string command = RELASCOPE_BIN "/relascope-cli " + arguments + " > " +
+                                    shellWord(home / "out") + " 2> " + shellWord(home / "said");
+        const int status = std::system(command.c_str());
+        return std::pair(WEXITSTATUS(status), core::readTextFile(home / "said"));
+    };
+    const auto out = [&] { return core::readTextFile(home / "out"); };
+    ASSERT_EQ(run("fetch org/olmo --revisions").first, 0);
+    EXPECT_NE(out().find("open 'hub:org/olmo@*'"), std::string::npos) << out();
+    EXPECT_NE(out().find("open 'hub:org/olmo@stage2-*'"), std::string::npos) << out();
+
+    const auto [made, said] = run("fetch 'org/olmo@*'");
+    ASSERT_EQ(made, 0) << said;
+    EXPECT_NE(said.find("stage1 (5 steps), stage2 (2 steps); stage1 is opened"), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("stage1-step5000-tokens22B is left out: "), std::string::npos) << said;
+    EXPECT_NE(said.find("stage1-step4000-tokens17B is fetched now"), std::string::npos) << said;
+
+    const std::string cell = " --source 1 --to 0 --text '1 2 3' --kind attention-sa --json";
+    const auto [few, fewSaid] = run("along 'hub:org/olmo@*'" + cell);
+    ASSERT_EQ(few, 0) << fewSaid;
+    EXPECT_NE(fewSaid.find("1 of 4 steps are on this machine"), std::string::npos) << fewSaid;
+    EXPECT_NE(fewSaid.find("--fetch fetches the others"), std::string::npos) << fewSaid;
+    const auto [all, allSaid] = run("along 'hub:org/olmo@*' --fetch" + cell);
+    ASSERT_EQ(all, 0) << allSaid;
+    EXPECT_NE(allSaid.find("stage1-step3000-tokens13B is left out: "), std::string::npos)
+        << allSaid;
+    for (const char* step : {"1000", "2000", "4000"})
+        EXPECT_NE(out().find(step), std::string::npos) << step << out();
+
+    // Another group is another run.
+    ASSERT_EQ(run("fetch 'org/olmo@stage2-*'").first, 0);
+    EXPECT_NE(out().find("org--olmo@stage2"), std::string::npos) << out();
+    EXPECT_NE(run("fetch 'org/olmo@stage3-*'").second.find("called stage3; it has stage1 (5"),
+              std::string::npos);
+    // What a series lacks is said.
+    for (const auto& words : {std::string("export 'hub:org/olmo@*' --csv " + (home / "x.csv")),
+                              std::string("curves 'hub:org/olmo@*' --out " + (home / "x.csv"))}) {
+        const auto [code, why] = run(words);
+        EXPECT_NE(code, 0) << words;
+        EXPECT_NE(why.find("has no points"), std::string::npos) << words << why;
+    }
+    const auto [compared, note] = run("compare 'hub:org/olmo@*' 'hub:org/olmo@stage2-*'");
+    EXPECT_EQ(compared, 0) << note;
+    EXPECT_NE(note.find("a series of checkpoints"), std::string::npos) << note;
+
+    // Without a connection what the cache knows by name is a series, too.
+    for (const char* revision : {"stage2-step1000-tokens4B", "stage2-step2000-tokens9B"})
+        ASSERT_EQ(fetch(std::string("org/olmo@") + revision), "");
+    fs::remove_all(home / "cache");
+    setenv("HF_HUB_OFFLINE", "1", 1);
+    const auto [offline, why] = run("info 'hub:org/olmo@stage2-*' --json");
+    EXPECT_EQ(offline, 0) << why;
+    EXPECT_NE(out().find("\"step\": 2000"), std::string::npos) << out();
+    const auto [again, sentence] = run("fetch 'org/olmo@*'");
+    EXPECT_EQ(again, 0) << sentence;
+    EXPECT_NE(sentence.find("HF_HUB_OFFLINE is set"), std::string::npos) << sentence;
+    unsetenv("HF_HUB_OFFLINE");
+    unsetenv("XDG_CACHE_HOME");
+}
+
 // As the hub's Python client finds its cache.
 TEST(HubCache, IsWhereTheVariablesSay) {
     const std::vector<const char*> names = {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE",

@@ -31,6 +31,7 @@
 #include "answers/atlas_answer.h"
 #include "answers/scan_answer.h"
 #include "child.h"
+#include "files/command_line.h"
 #include "support/rooms.h"
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/analysis_frame.h"
@@ -845,14 +846,15 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     QTemporaryDir folder;
     auto analysis = analysisOf("scan");
     analysis.report = [](const Answer& result, const std::string& name, const std::string& subject,
-                         const std::string& command) {
+                         const std::vector<std::string>& command) {
         const auto scan = core::modelScanOf(result);
         return std::vector<core::ReportFile>{
-            {name + ".html", subject + command + scan.findings[0].text}, {name + ".md", "x"}};
+            {name + ".html", subject + core::commandLine(command) + scan.findings[0].text},
+            {name + ".md", "x"}};
     };
     view.setAnalysis(analysis);
     view.setCaption("occurs, validation");
-    view.setCommand("relascope-cli scan 'occurs'");
+    view.setCommand({"scan", "occurs"});
     view.menu()->askPath = [&](const QString&, const QString&, const QString& filter) {
         EXPECT_TRUE(filter.contains("html"));
         return folder.filePath("report.html");
@@ -863,7 +865,7 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     EXPECT_EQ(saved[0][0].toString(), folder.filePath("report.html"));
     QFile file(folder.filePath("report.html"));
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-    EXPECT_TRUE(file.readAll().startsWith("occurs, validationrelascope-cli scan 'occurs'Layer 2"));
+    EXPECT_TRUE(file.readAll().startsWith("occurs, validationrelascope-cli scan occursLayer 2"));
     EXPECT_TRUE(QFile::exists(folder.filePath("report.md")));
     // While it is measured.
     auto begun = scanOf();

@@ -13,6 +13,7 @@
 #include "files/atomic_file.h"
 #include "files/home_folder.h"
 #include "files/sha256.h"
+#include "support/shell_words.h"
 #include "support/temporary_folder.h"
 #include "types/text_format.h"
 #include "views/map_look.h"
@@ -25,6 +26,7 @@ namespace relascope {
 namespace {
 
 namespace fs = std::filesystem;
+using testing_support::shellWords;
 using testing_support::TemporaryFolder;
 using Json = nlohmann::ordered_json;
 
@@ -236,22 +238,6 @@ TEST(ViewFile, DamagedFilesAreRefused) {
     EXPECT_LT(taken, 2000);
 }
 
-/// What the shell makes of a line.
-std::vector<std::string> shellWords(const std::string& line) {
-    const auto command = "relascope-cli() { printf '%s\\0' \"$@\"; }; " + line;
-    std::string all;
-    FILE* shell = ::popen(("bash -c " + shellWord(command)).c_str(), "r");
-    for (int c = std::fgetc(shell); c != EOF; c = std::fgetc(shell)) all += static_cast<char>(c);
-    ::pclose(shell);
-    std::vector<std::string> words;
-    for (std::size_t at = 0; at < all.size();) {
-        const auto end = all.find('\0', at);
-        words.push_back(all.substr(at, end - at));
-        at = end + 1;
-    }
-    return words;
-}
-
 TEST(ViewFile, WordsAreWhatTheShellGives) {
     auto lens = lensView();
     lens.subjects[0].hub.clear();
@@ -326,7 +312,7 @@ TEST(ViewFile, PythonLine) {
     text.options = {{"prompt", std::string("it's\n")}, {"seed", std::int64_t{2}}};
     text.printed = true;
     EXPECT_EQ(core::commandOf(text, "x.svg"),
-              "relascope-cli generate /runs/t --prompt 'it'\\''s\n' --seed 2");
+              "relascope-cli generate /runs/t --prompt $'it\\'s\\012' --seed 2");
     EXPECT_EQ(core::pythonOf(text),
               R"(relascope.command("generate", "/runs/t", prompt="it's\n", seed=2))");
 }

@@ -217,7 +217,7 @@ void AnalysisFrame::saveReport() {
     QString error;
     const QString viewFile = m_menu->viewFile(), meta = QStringLiteral("<meta name=\"command\"");
     for (const auto& file : m_report(shown(), place.completeBaseName().toStdString(),
-                                     m_caption.toStdString(), m_command.toStdString()))
+                                     m_caption.toStdString(), m_command))
         if (!exportCsv(
                 viewFile.isEmpty()
                     ? QString::fromStdString(file.content)

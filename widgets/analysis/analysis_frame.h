@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <QString>
@@ -97,7 +98,7 @@ public:
     /// Run, step and sample, below figures.
     void setCaption(const QString& caption) { m_caption = caption; }
     /// What repeats the result on a command line, for reports.
-    void setCommand(const QString& command) { m_command = command; }
+    void setCommand(std::vector<std::string> words) { m_command = std::move(words); }
 
     /// Whose tables are copied and saved; without it there are pictures only.
     void setAnalysis(const core::Analysis& analysis);
@@ -152,7 +153,8 @@ private:
     ViewMenu* m_menu;
     void saveReport();
 
-    QString m_sentence, m_caption, m_command;
+    QString m_sentence, m_caption;
+    std::vector<std::string> m_command;
     decltype(core::Analysis::report) m_report;
     std::function<std::string(const Answer&)> m_csv;
 };

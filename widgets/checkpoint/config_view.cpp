@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -141,12 +142,8 @@ QWidget* ConfigView::canvas() const {
 
 QString ConfigView::csv() const {
     QString text = QStringLiteral("option,value\n");
-    for (const auto& [name, value] : m_canvas->rows) {
-        QString cell = value;
-        if (cell.contains(u',') || cell.contains(u'"'))
-            cell = u'"' + cell.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
-        text += name + u',' + cell + u'\n';
-    }
+    for (const auto& [name, value] : m_canvas->rows)
+        text += csvField(name) + u',' + csvField(value) + u'\n';
     return text;
 }
 

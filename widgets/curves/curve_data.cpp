@@ -7,6 +7,7 @@
 
 #include "types/student_t.h"
 #include "widgets/curves/curve_data.h"
+#include "widgets/export/export.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -422,7 +423,7 @@ QString CurveModel::csv() const {
     std::vector<CurveMetric> further;
     for (int m = static_cast<int>(CurveMetric::Perplexity); m < metrics; ++m)
         if (has(static_cast<CurveMetric>(m))) further.push_back(static_cast<CurveMetric>(m));
-    for (const auto metric : further) text += u',' + latin(metricInfo(metric).key);
+    for (const auto metric : further) text += u',' + csvField(latin(metricInfo(metric).key));
     text += u'\n';
     QTextStream out(&text);
     out.setRealNumberPrecision(9);
@@ -430,9 +431,7 @@ QString CurveModel::csv() const {
         if (!std::isnan(v)) out << v;
     };
     for (const CurveRun& run : order) {
-        QString name = run.name;
-        if (name.contains(u',') || name.contains(u'"'))
-            name = u'"' + name.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+        const QString name = csvField(run.name);
         for (const bool validation : {false, true}) {
             const CurveSeries& s = runs.at(run.id).split(validation);
             for (std::size_t i = 0; i < s.size(); ++i) {

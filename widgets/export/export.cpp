@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "types/text_format.h"
 #include "views/view_words.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -258,9 +259,8 @@ const PictureOrigin& OriginScope::current() {
     return currentOrigin();
 }
 
-QString csvField(QString text) {
-    if (!text.contains(u',') && !text.contains(u'"') && !text.contains(u'\n')) return text;
-    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+QString csvField(const QString& text) {
+    return QString::fromStdString(relascope::csvField(text.toStdString()));
 }
 
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error) {

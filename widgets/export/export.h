@@ -66,7 +66,7 @@ bool exportCsv(const QString& text, const QString& path, QString* error);
 void copyToClipboard(QWidget& widget);
 
 /// A cell of a CSV table, in quotes where it needs them.
-QString csvField(QString text);
+QString csvField(const QString& text);
 
 /// The entry "For a paper" of all menus that write pictures: figureStyle().paper. One for the
 /// program, which needs a QApplication.

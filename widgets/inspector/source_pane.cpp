@@ -380,7 +380,7 @@ QString SourcePane::csv() const {
     QString text = QStringLiteral("class,probability\n");
     for (std::size_t k = 0; k < m_probabilities.size(); ++k)
         text += QString("%1,%2\n")
-                    .arg(m_classes.value(static_cast<int>(k), QString::number(k)))
+                    .arg(csvField(m_classes.value(static_cast<int>(k), QString::number(k))))
                     .arg(m_probabilities[k], 0, 'g', 9);
     return text;
 }
