@@ -264,7 +264,7 @@ void EditsTab::measure(const std::string& analysis) {
         return qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->showTab(analysis);
     }
     if (!m_measure) {
-        m_measure = new AnalysisWindow(&m_window);
+        m_measure = new AnalysisWindow(&m_window, &m_window.controllers().measurements);
         m_measure->restoreOptions(m_measureOptions);
         for (auto* menu : m_measure->findChildren<widgets::ViewMenu*>())
             m_window.exporter().listen(menu);
@@ -461,13 +461,7 @@ void EditsTab::refresh() {
     const auto& edits = editing().edits();
     m_panel->setLines(linesOf(edits));
     m_panel->setProblem(edits.problem());
-    const bool captured =
-        &editing() == m_workbench.get() && m_window.controllers().probe.showsCapture();
-    m_panel->setDisabledReason(
-        captured && !noModel().isEmpty() ? noModel()
-        : captured
-            ? QStringLiteral("Captures hold maps without weights; press Live to edit the model")
-            : edits.disabledReason());
+    m_panel->setDisabledReason(edits.disabledReason());
     m_panel->setTrainDisabledReason(trainDisabledReason());
     m_panel->setEvaluateDisabledReason(
         splits().isEmpty() ? QStringLiteral("There are no data to evaluate on: use a run")
@@ -480,7 +474,8 @@ void EditsTab::refresh() {
         std::count_if(list.begin(), list.end(), [](const Edit& edit) { return edit.enabled; });
     m_window.bar()->setIntervention(on == 0   ? QString()
                                     : on == 1 ? QStringLiteral("1 edit")
-                                              : QStringLiteral("%1 edits").arg(on));
+                                              : QStringLiteral("%1 edits").arg(on),
+                                    edits.blocked());
 }
 
 }  // namespace relascope::app

@@ -13,6 +13,7 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/view_text.h"
 #include "widgets/maps/map_view.h"
+#include "widgets/theme/folding_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -109,22 +110,22 @@ void InspectorEditing::makeSame() {
 
 void InspectorEditing::addButtons() {
     auto* footer = m_inspector.footer();
-    const auto button = [&](const QString& text, auto action) {
-        auto* made = new QPushButton(text, footer);
+    const auto button = [&](const QString& text, const char* icon, auto action) {
+        auto* made = new widgets::FoldingButton(text, icon, footer);
         made->setProperty("compact", true);
         footer->addControl(made);
         connect(made, &QPushButton::clicked, this, action);
         return made;
     };
-    m_same = button(QStringLiteral("Make them the same"), [this] { makeSame(); });
-    m_out = button(QStringLiteral("Take this relation out"), [this] { knockOut(); });
-    m_why = button(QStringLiteral("Why? (W)"), [this] { Q_EMIT whyWanted(); });
-    m_undo = button(QStringLiteral("Undo"), [this] { m_edits.history().undo(); });
+    m_same = button(QStringLiteral("Make them the same"), "copy", [this] { makeSame(); });
+    m_out = button(QStringLiteral("Take this relation out"), "scissors", [this] { knockOut(); });
+    m_why = button(QStringLiteral("Why? (W)"), "help", [this] { Q_EMIT whyWanted(); });
+    m_undo = button(QStringLiteral("Undo"), "restart", [this] { m_edits.history().undo(); });
     m_answer = new QLabel(footer);
     m_answer->setFont(widgets::smallFont());
     m_answer->setTextFormat(Qt::RichText);
     m_answer->setAccessibleName(QStringLiteral("What the edits change"));
-    footer->addControl(m_answer);
+    footer->addAnswer(m_answer);
     using widgets::RelationInspector;
     connect(&m_inspector, &RelationInspector::displayed, this, &InspectorEditing::showButtons);
     connect(&m_edits, &InspectorEdits::changed, this, &InspectorEditing::showButtons);

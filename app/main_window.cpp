@@ -84,6 +84,7 @@ MainWindow::MainWindow(bool remember)
     wireSidebar(*m_sidebar, c, *m_runActions);
     wireForm(*m_form, c);
     wireStatus(*m_error, *m_status, *m_log, c);
+    wireJobs(*m_status, c, [this](const Measurement& one) { m_views->open(one); });
     setCentralWidget(makeCentre());
     addPage(PageId::Workbench, m_workbench);
     addFurtherPages(*this);
@@ -312,28 +313,39 @@ MainWindow::Closing MainWindow::askToClose() {
     if (const QString here = study.workedOn(); !here.isEmpty())
         sentences << QStringLiteral("The study %1 continues without the window.")
                          .arg(StudyController::name(here));
+    const bool goesOn = !sentences.isEmpty();
+    if (const int measured = m_controllers->measurements.active(); measured > 0)
+        sentences << (measured == 1
+                          ? QStringLiteral("A measurement ends with the window.")
+                          : QStringLiteral("%1 measurements end with the window.").arg(measured));
     QMessageBox box(QMessageBox::Question, QStringLiteral("Close Relascope"), sentences.join(u' '),
                     QMessageBox::Cancel, this);
-    box.setInformativeText(
-        training.busy() ? QStringLiteral("The next window that shows the run can pause or stop it.")
-                        : QStringLiteral("The next window can stop it."));
+    if (goesOn)
+        box.setInformativeText(
+            training.busy()
+                ? QStringLiteral("The next window that shows the run can pause or stop it.")
+                : QStringLiteral("The next window can stop it."));
     auto* close = box.addButton(QStringLiteral("Close"), QMessageBox::AcceptRole);
-    auto* stop = box.addButton(
-        sentences.size() > 1 ? QStringLiteral("Stop them first") : QStringLiteral("Stop it first"),
-        QMessageBox::DestructiveRole);
+    const bool both = training.busy() && !study.workedOn().isEmpty();
+    auto* stop = goesOn ? box.addButton(both ? QStringLiteral("Stop them first")
+                                             : QStringLiteral("Stop it first"),
+                                        QMessageBox::DestructiveRole)
+                        : nullptr;
     box.setDefaultButton(close);
     box.exec();
-    return box.clickedButton() == close  ? Closing::Continue
-           : box.clickedButton() == stop ? Closing::StopFirst
-                                         : Closing::Stay;
+    return box.clickedButton() == close          ? Closing::Continue
+           : stop && box.clickedButton() == stop ? Closing::StopFirst
+                                                 : Closing::Stay;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
     const auto& training = m_controllers->training;
     const auto& study = m_controllers->study;
-    if (const QString here = study.workedOn(); (training.busy() || !here.isEmpty()) && !m_closing) {
-        const bool ending =
-            (!training.busy() || training.ending()) && (here.isEmpty() || study.ending(here));
+    const bool measures = m_controllers->measurements.active() > 0;
+    if (const QString here = study.workedOn();
+        (training.busy() || !here.isEmpty() || measures) && !m_closing) {
+        const bool ending = !measures && (!training.busy() || training.ending()) &&
+                            (here.isEmpty() || study.ending(here));
         const Closing choice = ending ? Closing::StopFirst : confirmClose();
         if (choice != Closing::Continue) {
             event->ignore();
@@ -473,6 +485,8 @@ void addFurtherPages(MainWindow& window) {
     window.addPage(PageId::Checkpoint, checkpoint);
     checkpoint->hosts = [&c] { return c.hosts.usable(); };
     QObject::connect(checkpoint, &CheckpointPage::runChosen, &window.opener(), &Opener::openRun);
+    QObject::connect(checkpoint, &CheckpointPage::opening, &window,
+                     [&window] { window.showPage(PageId::Checkpoint); });
     QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
                      [&window] { window.showPage(PageId::Checkpoint); });
     QObject::connect(

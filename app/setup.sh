@@ -164,18 +164,45 @@ need_clang_format() {
     say "no clang-format: formatting is not checked"
 }
 
-# TensorBoard's own reader, which reads back the event files of the tests: 6 MB to download, 16 MB on disk, in a folder
-# of its own, since only the tests need it. Wheels without machine code serve Debian's Python, which has NumPy.
+# Wheels that only the tests need, pinned by version and hash, into a folder of their own.
+install_wheels() { # FOLDER PINS [OPTION OF PIP...]
+  local folder=$1 pins=$2; shift 2
+  "$top/.venv/bin/pip" install -q --disable-pip-version-check --retries 1 --no-deps --require-hashes --only-binary=:all: \
+    --target "$folder" -r "$pins" "$@"
+}
+
+# TensorBoard's own reader, which reads back the event files of the tests: 6 MB to download, 16 MB on disk. Wheels without
+# machine code serve Debian's Python, which has NumPy.
 need_tensorboard() {
   local folder="$top/.venv/share/relascope/tensorboard" pins="$top/tests/tensorboard-requirements.txt"
   cmp -s "$pins" "$folder/installed.txt" && return 0
   say "installing TensorBoard's reader for the tests (6 MB) into .venv"
   rm -rf "$folder"
-  if "$top/.venv/bin/pip" install -q --disable-pip-version-check --retries 1 --no-deps --require-hashes --no-compile \
-    --platform any --only-binary=:all: --target "$folder" -r "$pins"; then
+  if install_wheels "$folder" "$pins" --no-compile --platform any; then
     cp "$pins" "$folder/installed.txt"
   else
     say "no TensorBoard: event files are not read back (see above)"
+  fi
+}
+
+# A Python that imports the PyTorch of .venv, for the tests of relascope.watch: an environment of its own with the packages
+# whose models are watched, and with empty libraries in the place of those of NVIDIA's that .venv does not have.
+need_watch_python() {
+  local folder="$top/.venv/share/relascope/watch" pins="$top/tests/watch-requirements.txt" site state
+  local imports="import logging; logging.disable(); import accelerate, dual_attention, lightning.pytorch, timm
+from transformers import BertModel, GPT2LMHeadModel, GPTNeoXModel, LlamaModel, Trainer"
+  state=$(cat "$pins" "$top/tests/light_torch.py" "$top/.venv/relascope-torch" | sha256sum)
+  [ "$(cat "$folder/installed.txt" 2>/dev/null)" = "$state" ] && return 0
+  say "installing packages whose models are watched for the tests (65 MB to download, 280 MB on disk) into .venv"
+  rm -rf "$folder"
+  if "$top/.venv/bin/python" -m venv --without-pip "$folder" && site=$(echo "$folder"/lib/python3*/site-packages) &&
+    install_wheels "$site" "$pins" --no-compile &&
+    "$top/.venv/bin/python" "$top/tests/light_torch.py" "$(echo "$top"/.venv/lib/python3*/site-packages)" "$folder" &&
+    "$folder/bin/python" -W ignore -c "$imports"; then # which also compiles them, once
+    echo "$state" > "$folder/installed.txt"
+  else
+    rm -rf "$folder"
+    say "models of PyTorch are not watched in the tests: what this needs could not be installed (see above)"
   fi
 }
 
@@ -219,4 +246,5 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_texts
   need_clang_format
   need_tensorboard
+  need_watch_python
 fi

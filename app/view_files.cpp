@@ -201,9 +201,22 @@ void ViewFiles::show(const QString& path, Read found) {
                 QStringLiteral("%1: %2").arg(path, QString::fromStdString(found.missing)));
     }
     if (!found.missing.empty()) return showData(path, found);
-    const auto command = found.view.command;
-    const bool run = core::isRunFolder(found.view.subjects[0].path);
-    m_wanted = Wanted{std::move(found.view), path, !run};
+    show(path, std::move(found.view));
+}
+
+void ViewFiles::open(const Measurement& one) {
+    m_task.abandon();
+    if (auto view = describeAnalysis(one.analysis, one.request, one.subject))
+        return show(QString(), std::move(*view));
+    refuse(
+        QStringLiteral("The input of this measurement has no name by which it could be chosen "
+                       "again; its result stays with its run"));
+}
+
+void ViewFiles::show(const QString& path, View view) {
+    const auto command = view.command;
+    const bool run = core::isRunFolder(view.subjects[0].path);
+    m_wanted = Wanted{std::move(view), path, !run};
     if (command == core::kStudyView) return openStudy();
     if (command == core::kCurvesView) return openCurves();
     if (command == core::duelAnalysis().name || m_wanted->view.subjects.size() > 1)
@@ -219,7 +232,8 @@ void ViewFiles::refuse(const QString& sentence) {
 
 void ViewFiles::done() {
     const auto path = std::exchange(m_wanted, std::nullopt)->path;
-    m_window.controllers().messages.ok(QStringLiteral("Opened %1").arg(shortName(path)));
+    if (!path.isEmpty())
+        m_window.controllers().messages.ok(QStringLiteral("Opened %1").arg(shortName(path)));
     Q_EMIT opened(path);
 }
 

@@ -28,6 +28,7 @@ class AnalysisTab;
 class InspectorEdits;
 class Inspection;
 class MainWindow;
+class Measurement;
 
 class ViewFiles : public QObject {
     Q_OBJECT
@@ -41,6 +42,8 @@ public:
     /// Opens a view file. Without its weights what was saved with it is shown; without that, too,
     /// it is refused in a sentence.
     void open(const QString& path);
+    /// Shows what was measured: its run or checkpoint, step, input, edits and analysis.
+    void open(const Measurement& measurement);
     LongTask& task() { return m_task; }
 
 Q_SIGNALS:
@@ -57,6 +60,7 @@ private:
     };
     static Read read(const std::string& path);
     void show(const QString& path, Read found);
+    void show(const QString& path, View view);
     void showData(const QString& path, const Read& found);
     void openRun();
     void openCheckpoint();

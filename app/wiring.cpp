@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QTimer>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <map>
 
@@ -20,6 +21,7 @@
 #include "options/presets.h"
 #include "run/run_list.h"
 #include "widgets/bar/devices_chip.h"
+#include "widgets/bar/job_list.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/form/field_row.h"
@@ -427,6 +429,89 @@ void wireStatus(ErrorStrip& banner, widgets::StatusStrip& strip, widgets::LogDra
     QObject::connect(&c.training, &TrainingController::progressed, &strip,
                      [&strip] { strip.beat(); });
     log.hide();
+}
+
+namespace {
+
+QString titleOfJob(const Measurement& one) {
+    return QStringLiteral("%1 of %2")
+        .arg(QString::fromStdString(one.analysis.title), one.subject.name);
+}
+
+widgets::JobItem jobItem(const Measurement& one) {
+    using State = Measurement::State;
+    widgets::JobItem job{
+        .number = one.number, .title = titleOfJob(one), .fraction = one.job->fraction};
+    job.seen = one.seen();
+    switch (one.state()) {
+        case State::Waiting:
+            job.detail = QStringLiteral("waits for another measurement");
+            break;
+        case State::Running: {
+            job.state = widgets::JobItem::State::Running;
+            const auto left = one.secondsLeft();
+            job.detail = left ? QStringLiteral("%1 %, about %2 left")
+                                    .arg(qRound(100.0 * job.fraction))
+                                    .arg(widgets::roughDuration(*left))
+                              : QString::fromStdString(one.analysis.doing);
+            break;
+        }
+        case State::Done:
+            job.state = widgets::JobItem::State::Done;
+            job.detail = QStringLiteral("measured");
+            break;
+        default:
+            job.state = widgets::JobItem::State::Failed;
+            job.detail = one.problem();
+    }
+    return job;
+}
+
+}  // namespace
+
+void wireJobs(widgets::StatusStrip& strip, Controllers& c,
+              std::function<void(const Measurement&)> open) {
+    auto* measurements = &c.measurements;
+    auto* list = new widgets::JobList(&strip);
+    auto* timer = new QTimer(list);
+    timer->setInterval(500);
+    const auto show = [measurements, &strip, list, timer] {
+        std::vector<widgets::JobItem> jobs;
+        bool active = false, fresh = false;
+        for (const auto& one : measurements->all()) {
+            jobs.push_back(jobItem(*one));
+            active = active || one->active();
+            fresh = fresh || (!one->active() && !one->seen());
+        }
+        strip.setJobs(widgets::jobsText(jobs), fresh);
+        list->setJobs(jobs);
+        active ? timer->start() : timer->stop();
+    };
+    const auto find = [measurements](quint64 number) -> MeasurementPtr {
+        for (const auto& one : measurements->all())
+            if (one->number == number) return one;
+        return nullptr;
+    };
+    QObject::connect(timer, &QTimer::timeout, list, show);
+    QObject::connect(measurements, &Measurements::changed, list, show);
+    QObject::connect(measurements, &Measurements::measured, &c.messages, [&c](const Measurement& one) {
+        c.messages.ok(QStringLiteral("%1 is done").arg(titleOfJob(one)));
+    });
+    QObject::connect(&strip, &widgets::StatusStrip::jobsRequested, list,
+                     [&strip, list, measurements] {
+                         const auto* button = strip.jobsButton();
+                         list->popUp(button->mapToGlobal(QPoint(button->width(), -2)));
+                         measurements->seeAll();
+                     });
+    QObject::connect(list, &widgets::JobList::openRequested, list, [find, open](quint64 number) {
+        if (const auto one = find(number)) open(*one);
+    });
+    QObject::connect(list, &widgets::JobList::cancelRequested, list,
+                     [find, measurements](quint64 number) {
+                         if (const auto one = find(number)) measurements->cancel(*one);
+                     });
+    QObject::connect(list, &widgets::JobList::clearRequested, measurements, &Measurements::clear);
+    show();
 }
 
 }  // namespace relascope::app

@@ -5,11 +5,13 @@ any moment leaves a run that opens; its engine answers what the commands print; 
 
 usage: python_package.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy
 """
+import errno
 import json
 import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -103,8 +105,6 @@ class TestRun(Package):
         stated = json.loads((pathlib.Path(run.path) / ".lock").read_text())
         self.assertEqual((stated["pid"], stated["socket"]), (os.getpid(), ""))
         self.assertEqual(set(stated), {"pid", "machine", "boot", "socket", "version", "protocol", "oom_kill", "job"})
-        self.refused(lambda: relascope.Run(run.path), "already contains a run")
-        self.refused(lambda: relascope.Run(run.path, resume=True), "being trained by another process")
         self.assertEqual(run._lock >= 0, True)
         child = os.fork()
         if child == 0:  # a worker that loads data must not hold the lock, nor write
@@ -116,6 +116,128 @@ class TestRun(Package):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         run.done()
         relascope.Run(run.path, resume=True).done()
+
+    def test_a_folder_is_given_to_one_run_alone(self):
+        run = self.new()
+        run.log(3, loss=1.0)
+        for resume in False, True:  # a cell of a notebook that is run again
+            self.refused(lambda: relascope.Run(run.path, resume=resume), "by this program", "done()")
+        for rank, words in (("", ("by another process", "stop that one")), ("1", ("rank 1 of 2", "the first one alone"))):
+            for resume in False, True:
+                said = self.python(f"import relascope\ntry: relascope.Run({run.path!r}, resume={resume})\n"
+                                   "except relascope.RunError as error: print(error)", RANK=rank, WORLD_SIZE="2")
+                for word in words:
+                    self.assertIn(word, said)
+        run.done()
+        self.refused(lambda: relascope.Run(run.path), "already contains a run, which is done at step 3", "resume=True")
+        self.assertEqual(relascope.read(run.path).info["state"], "done")
+        half = self.own_folder()
+        (half / ".lock").touch()  # of a process that has only just begun
+        self.refused(lambda: relascope.Run(half), "already contains a run")
+
+    def test_two_processes_that_begin_at_once(self):
+        """Both have seen no run; one makes it, and the other does not write a byte of it."""
+        path, second, make = self.own_folder() / "run", [], os.makedirs
+
+        def late(name, **more):
+            make(name, **more)
+            if not second:
+                second.append(None)
+                run = relascope.Run(path)
+                run.log(7, loss=0.5)
+                run.done()
+        with mock.patch("os.makedirs", late):
+            self.refused(lambda: relascope.Run(path), "already contains a run, which is done at step 7")
+        self.assertEqual(relascope.read(path).metrics()["step"].tolist(), [7])
+
+    def test_a_folder_that_is_made_anew_is_another_run(self):
+        old = self.new()
+        old.log(1, loss=1.0)
+        shutil.rmtree(old.path)
+        new = relascope.Run(old.path, model={"name": "new"})
+        new.log(5, loss=0.5)
+        new.done()
+        with self.assertWarnsRegex(UserWarning, "not the folder any more"):
+            old.log(2, split="validation", loss=1.0)
+        old.capture(2, None, [{"relation": maps_of()[0]}]), old.weights(2, {"w": np.zeros(1)})
+        path = old.path
+        self._cleanups.clear()
+        del old  # as the variable of a notebook
+        read = relascope.read(path)
+        self.assertEqual((read.info["state"], read.info["step"], read.info["variant"]), ("done", 5, "new"))
+        self.assertEqual((read.metrics()["step"].tolist(), read.captures(), read.kept_steps()), ([5], [], []))
+
+    def test_what_cannot_be_made_leaves_nothing(self):
+        path = self.own_folder() / "run"
+        self.refused(lambda: relascope.Run(path, model={"f": print}), "model.f")
+        with mock.patch("relascope.files.write_json", side_effect=relascope.RunError("run.json", "cannot be written")):
+            self.refused(lambda: relascope.Run(path), "cannot be written")
+        self.assertEqual(os.listdir(path), [])
+        relascope.Run(path).done()  # the cell with its mistake mended
+
+    def test_file_systems_without_locks(self):
+        for number in errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP:
+            with mock.patch("fcntl.flock", side_effect=OSError(number, os.strerror(number))):
+                with self.assertWarnsRegex(UserWarning, "without locks"):
+                    run = self.new()
+                run.log(1, loss=1.0)
+                run.done()
+                self.assertIn(os.strerror(number), relascope.read(run.path).events()[0]["text"])
+                with self.assertWarnsRegex(UserWarning, "without locks"):
+                    relascope.Run(run.path, resume=True).done()
+        with mock.patch("fcntl.flock", side_effect=OSError(errno.EIO, "Input/output error")):
+            self.refused(self.new, ".lock", "cannot be locked: Input/output error")
+
+    def test_a_disk_that_is_full_does_not_end_a_training(self):
+        run, limit = self.new(), resource.getrlimit(resource.RLIMIT_FSIZE)
+        run.log(1, loss=1.0)
+        run.note(1, "before")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8, limit[1]))
+        try:
+            with self.assertWarnsRegex(UserWarning, "cannot be written.*the training goes on") as caught:
+                run.log(2, loss=1.0)
+            run.log(3, split="validation", loss=1.0)
+            run.note(3, "lost")
+            run.capture(3, None, [{"relation": maps_of()[0]}]), run.weights(3, {"w": np.zeros(100)})
+            self.assertEqual(len(caught.warnings), 1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        self.assertEqual(sorted(os.listdir(run.path)), [".lock", "captures", "events.jsonl", "metrics.jsonl", "run.json", "weights"])
+        run.log(4, loss=1.0)
+        run.done()
+        read = relascope.read(run.path)
+        self.assertEqual((read.metrics()["step"].tolist(), read.captures(), read.info["state"]), ([1, 4], [], "done"))
+        self.assertRegex(read.events()[1]["text"], "^[0-9] points, maps or notes before this step are lost")
+
+    def test_dictionaries_of_loggers(self):
+        run = self.new()
+        run.log(10, {"loss": 2.31, "grad_norm": 1.7, "learning_rate": 5e-05, "epoch": 0.5})  # of transformers' Trainer
+        run.log(20, {"train_runtime": 9.1, "train_loss": np.float32(2.2), "epoch": 1.0, "step": 19})
+        run.log(30, {"epoch": 3, "step": 120, "train/loss": np.ones((1, 1))})  # of Lightning
+        with self.assertWarnsRegex(UserWarning, "left out of the points.*none, text, several, list, nested, examples"):
+            run.log(40, {"loss": 1.0, "none": None, "text": "x", "several": np.ones(3), "list": [1, 2], "nested": {"a": 1}, "examples": 3,
+                         "flag": True, "written": "0.5", "huge": 10 ** 400}, epoch=4)
+        run.log(50, {"text": "again", "loss": 0.5})
+        run.done()
+        points = relascope.read(run.path).metrics()
+        self.assertEqual((points["step"].tolist(), points["epoch"].tolist()), ([10, 20, 30, 40, 50], [0.5, 1, 3, 4, 4]))
+        self.assertEqual((points["loss"].tolist()[3:], points["flag"].tolist()[3], points["written"].tolist()[3]), ([1.0, 0.5], 1.0, 0.5))
+        self.assertEqual([points["train_loss"].tolist()[1], points["train/loss"].tolist()[2]], [float(np.float32(2.2)), 1.0])
+        self.assertEqual(set(points) & {"none", "text", "several", "list", "nested", "huge"}, set())
+        self.assertEqual(len(relascope.read(run.path).events()), 1)
+        self.assertEqual(json.loads(cli("info", run.path, "--json"))["step"], 50)
+
+    def test_only_architectures_of_relascope_are_taken_for_ours(self):
+        for name, ours in ("resnet18", False), ("PrediNet", True), (["a"], False):
+            run = self.new(model={"architecture": name, "layers": 18})
+            run.log(1, loss=1.0)
+            run.done()
+            self.assertEqual(run._info["options"]["model"]["architecture"] == name, ours)
+            self.assertEqual(len(json.loads(cli("compare", run.path, "--json"))["runs"]), 1)
+        info = {**run._info, "options": {"model": {"architecture": "none"}}}
+        (pathlib.Path(run.path) / "run.json").write_text(json.dumps(info))
+        known = set(re.findall("'([^']+)'", run_cli("info", run.path, code=1).stderr.split("known names are")[1]))
+        self.assertEqual(known - {"recorded"}, set(relascope.run.ARCHITECTURES))
 
     def test_ends_that_are_not_done(self):
         for body, state, message in (("raise ValueError('no such luck')", "failed", "ValueError: no such luck"),
@@ -134,10 +256,10 @@ class TestRun(Package):
         self.python(f"import relascope; run = relascope.Run({str(path)!r}); run.log(1, loss=1.0)")
         self.assertEqual(relascope.read(path).info["state"], "stopped")
 
-    def python(self, code, code_of_exit=0, **more):
+    def python(self, code, **environment):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                              env={**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}, **more)
-        self.assertEqual(done.returncode, code_of_exit, done.stderr)
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1", **environment})
+        self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
     def test_resume(self):
@@ -165,8 +287,7 @@ class TestRun(Package):
         for what, *words in (
                 (lambda: run.log("x", loss=1), "step", "whole number"), (lambda: run.log(-1, loss=1), "step", "0 to"),
                 (lambda: run.log(1.5, loss=1), "step"), (lambda: run.log(1, split="pentos", loss=1), "split", "train, validation, test"),
-                (lambda: run.log(1, loss="much"), "loss", "not a number"), (lambda: run.log(1, loss=np.ones(3)), "loss"),
-                (lambda: run.log(1, {"step": 3}), "step", "another name"), (lambda: run.note(1, "x", "loud"), "level"),
+                (lambda: run.note(1, "x", "loud"), "level"),
                 (lambda: run.weights(1, {}), "no tensors"), (lambda: run.weights(1, {"w": np.array(["a"])}), "w", "numbers"),
                 (lambda: run.set(step=3), "step", "cannot be set"),
                 (lambda: relascope.Run(self.own_folder() / "x", model={"f": print}), "model.f"),
@@ -261,7 +382,7 @@ class TestCapture(Package):
         for inputs, layers, *words in (
                 (None, [], "no maps"), (None, [{}], "no maps"), (None, [{"relations": relation}], "layers[0]", "relational_attention"),
                 (None, [3], "layers[0]"), (None, [{"relation": relation[0, 0]}], "layer 1: relation", "[samples, n, n, relations]"),
-                (None, [{"attention": attention[:, :, :0]}], "attention"), (None, [{"attention": attention * np.nan}], "not finite"),
+                (None, [{"attention": attention[:, :, :0]}], "attention"), 
                 (None, [{"attention": "x"}], "numbers"), (None, [{"attention": [[1, 2], [1]]}], "lengths"),
                 (None, [layer, {"attention": attention[:1]}], "layer 2: attention", "1 samples"),
                 (None, [{"relation": relation, "attention": attention[:, :, :3]}], "3 x 5"), ({"image": 1}, [layer], "'image'", "images"),
@@ -279,6 +400,27 @@ class TestCapture(Package):
                 ({"vectors": np.ones((2, 5))}, [layer], "vectors")):
             self.refused(lambda: run.capture(0, inputs, layers), *words)
         self.assertEqual(relascope.read(run.path).captures(), [])
+
+    def test_what_is_not_finite_is_left_out(self):
+        run, (relation, attention) = self.new(), maps_of()
+        with self.assertWarnsRegex(UserWarning, "step 1 are left out: layer 1: attention-sa: has values that are not finite"):
+            run.capture(1, None, [{"attention": attention * np.nan}])
+        run.capture(2, {"probabilities": np.full((2, 3), np.inf)}, [{"relation": relation}])  # said once, noted each time
+        run.capture(3, None, [{"relation": relation}])
+        read = relascope.read(run.path)
+        self.assertEqual((read.captures(), [each["step"] for each in read.events()]), ([3], [1, 2]))
+
+    def test_tokens_beside_the_patches(self):
+        run, picture = self.new(), np.zeros((2, 12, 12, 3))  # 9 patches of 4 x 4
+        for step, (n, before, wanted) in enumerate(((9, None, ("0", "0")), (10, None, ("1", "1")), (11, None, ("2", "1")),
+                                                    (14, None, ("5", "1")), (13, None, ("4", "0")), (14, 1, ("1", "1")),
+                                                    (14, 0, ("0", "0")), (30, 21, ("21", "0")))):
+            run.capture(step, {"images": picture, "patch": 4, "before": before}, [{"relation": maps_of(n=n)[0]}])
+            metadata = reading.Safetensors(run.path + f"/captures/step-{step}.safetensors").metadata
+            self.assertEqual((metadata["grid_rows"], metadata["first_tokens"], metadata["class_token"]), ("3", *wanted))
+            self.assertEqual(json.loads(cli("inspect", run.path, "--step", step, "--json"))["rows"], n)
+        for n, before, *words in (19, None, "9 rows, or a few more", "19 rows"), (8, None, "8 rows"), (9, 1, "behind 1 others"), (9, -1, "before"):
+            self.refused(lambda: run.capture(0, {"images": picture, "patch": 4, "before": before}, [{"relation": maps_of(n=n)[0]}]), *words)
 
     def test_weights(self):
         run, draw = self.new(), np.random.default_rng(3)
@@ -544,6 +686,40 @@ class TestEngine(Package):
             engine._process.kill()
         self.refused(lambda: relascope.analyse(self.folder / "quick", "scan", seconds=300, engine=engine, progress=end),
                      "ended", error=EngineError)
+
+    def stand_in(self, answer):
+        """An engine of the test, and the file with a line for each question that it has read."""
+        folder = self.own_folder()
+        program = folder / "relascope-cli"
+        program.write_text(f"#!{sys.executable}\n" + textwrap.dedent(f"""
+            import os, signal, sys
+            sys.path.insert(0, {str(PACKAGE)!r})
+            from relascope.frames import FrameReader, frame
+            def say(message): os.write(1, frame(message))
+            reader = FrameReader()
+            say({{"m": "hello", "protocol": 1, "version": "test"}})
+            while True:
+                while (found := reader.next()) is None:
+                    reader.append(os.read(0, 1 << 16) or sys.exit(0))
+                if found[0].get("m") == "command":
+                    with open({str(folder / "asked")!r}, "a") as file: file.write("asked\\n")
+                    {answer}
+            """))
+        program.chmod(0o755)
+        engine = relascope.Engine(program)
+        self.addCleanup(engine.close)
+        engine._start()
+        return engine, folder / "asked"
+
+    def test_a_question_that_may_have_been_answered_is_not_asked_again(self):
+        for answer, how in (("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"), ("sys.exit(3)", "status 3"),
+                            ('say({"id": found[0]["id"], "progress": 0.5}), sys.exit(0)', "status 0")):
+            engine, asked = self.stand_in(answer)
+            self.refused(lambda: engine.command("study", "plan.json"), how, error=EngineError)
+            self.assertEqual(asked.read_text(), "asked\n")
+        engine, asked = self.stand_in('sys.exit(0) if os.path.getsize(file.name) < 7 else say({"id": found[0]["id"], "ok": {}})')
+        self.assertEqual(engine.command("info", "x"), {})  # it ended because it was idle
+        self.assertEqual(asked.read_text(), "asked\nasked\n")
 
     def test_a_program_that_is_not_there(self):
         with mock.patch.dict(os.environ, RELASCOPE="/nowhere"):

@@ -1,64 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests relascope.watch(): the maps are those that the modules compute, and the training is the same with and without.
-Where dual_attention, timm and transformers are installed, with their models; else with modules of their form alone.
+"""Tests relascope.watch(): the maps are those that the modules compute, of PyTorch and of other packages, and what is none of
+whole inputs is left out. The Python has PyTorch and the packages of watch-requirements.txt, as the one of tests/run.sh.
 
 usage: python_watch.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy or PyTorch
 """
-import importlib.util
-import json
 import math
 import os
-import random
 import subprocess
 import sys
-import unittest
 
-from run_support import TOP, WithRuns, cli, main
+from run_support import TOP, WithRuns, main
+from watch_support import Watching
 
-try:
-    import torch
-except ImportError as error:  # also one whose libraries are not there
-    print(f"{sys.executable} has no PyTorch: {str(error).splitlines()[0]}")
-    sys.exit(77)
 import numpy as np
-from torch import nn
-
 import relascope
-
-torch.set_num_threads(1)
-LACKING = [name for name in ("dual_attention", "timm", "transformers") if importlib.util.find_spec(name) is None]
+import torch
+from torch import nn
 
 
 def setUpModule():
     WithRuns.begin("watch")
-    if LACKING:
-        print("not installed, so modules of the same form stand in: " + ", ".join(LACKING))
-
-
-def needs(*names):
-    return unittest.skipIf(set(names) & set(LACKING), f"{', '.join(names)} is not installed")
-
-
-class Watching(WithRuns):
-    def run_of(self, **more):
-        run = relascope.Run(self.own_folder() / "run", **more)
-        self.addCleanup(run.done)
-        return run
-
-    def captured(self, model, inputs, sample=0, **more):
-        """What watch() captures of a model."""
-        torch.manual_seed(1)
-        run = self.run_of()
-        relascope.watch(model, run, inputs=inputs, **more).close()
-        return relascope.read(run.path).capture(0, sample)
-
-    def same(self, capture, kind, layer, wanted, causal=False):
-        """wanted: [maps, n, m]."""
-        for index, values in enumerate(wanted.detach().float().numpy()):
-            np.testing.assert_allclose(capture.find(kind, layer, index).values, values, rtol=0, atol=1e-6)
-            self.assertEqual(capture.find(kind, layer, index).causal, causal)
-        self.assertEqual(sum(found.kind == kind and found.layer == layer for found in capture.maps), len(wanted))
 
 
 class TestModules(Watching):
@@ -225,101 +187,77 @@ class TestModules(Watching):
         self.assertEqual(self.captured(Twice(), x).layers, ["a", "a #2"])
 
 
-class Noisy(nn.Module):
-    """A model with everything that a probe could disturb."""
+    def patched(self, beside, behind=0):
+        """A model of images whose 16 patches have other tokens before and behind them."""
+        class Vision(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed, self.extra, self.p = nn.Conv2d(3, 8, 8, 8), nn.Parameter(torch.randn(1, beside + behind, 8)), nn.Linear(8, 24)
 
-    def __init__(self):
-        super().__init__()
-        self.norm, self.drop = nn.BatchNorm1d(6), nn.Dropout(0.5)
-        self.block = nn.TransformerEncoderLayer(8, 2, 16, 0.3, batch_first=True)
-        self.out = nn.Linear(8, 2)
-        self.register_buffer("calls", torch.zeros(1))
-        self.register_buffer("cache", torch.zeros(1))
+            def forward(self, images):
+                extra, x = self.extra.expand(len(images), -1, -1), self.embed(images).flatten(2).transpose(1, 2)
+                x = torch.cat([extra[:, :beside], x, extra[:, beside:]], 1)
+                return nn.functional.scaled_dot_product_attention(*(t[:, None] for t in self.p(x).chunk(3, -1)))[:, 0].mean(1)
+        return Vision()
 
-    def forward(self, x):
-        self.calls += 1
-        self.cache = self.cache + 1  # another tensor
-        random.random(), np.random.random()
-        x = x + 0.01 * torch.randn_like(x)
-        return self.out(self.drop(self.block(self.norm(x))).mean(1))
+    def test_tokens_beside_the_patches(self):
+        images = torch.rand(2, 3, 32, 32)
+        for beside, behind, show in ((0, 0, None), (1, 0, None), (2, 0, None), (5, 0, None), (5, 0, {"images": images, "patch": 8}),
+                                     (1, 10, {"images": images, "patch": 8, "before": 1}), (40, 0, {"images": images, "patch": 8, "before": 40})):
+            self.captured(self.patched(beside, behind), images, show=show)
+            metadata = self.metadata()
+            self.assertEqual((metadata["grid_rows"], metadata["grid_columns"], metadata["first_tokens"]), ("4", "4", str(beside)))
 
+    def test_windows_and_channels_are_left_out(self):
+        import timm
+        images = torch.rand(2, 3, 64, 64)
+        swin = timm.create_model("swin_tiny_patch4_window7_224", img_size=64, window_size=4, embed_dim=24, depths=(1, 1, 1),
+                                 num_heads=(1, 2, 4), num_classes=3)
+        capture = self.captured(swin, images, 1, outputs="logits", show={"images": images, "patch": 16})
+        self.assertEqual((len(capture.layers), capture.maps[0].rows, capture.probabilities.shape), (1, 16, (3,)))
+        with self.assertRaises(relascope.RunError):  # 16 and 4 windows of two images are no inputs
+            relascope.read(self.path).capture(0, 2)
+        self.assertIn("layers.0.blocks.0.attn [32, 1, 16, 16]", relascope.read(self.path).events()[0]["text"])
+        xcit = timm.create_model("xcit_nano_12_p16_224", img_size=64, depth=1, num_classes=3)
+        capture = self.captured(xcit, images)  # the blocks compare channels, but for those of the class token
+        self.assertTrue(capture.layers and all("cls" in name or name.startswith("layer") for name in capture.layers))
+        self.assertEqual({found.columns for found in capture.maps}, {17})
+        self.assertIn("blocks.0.attn of channels [2, 4, 32, 32]", relascope.read(self.path).events()[0]["text"])
 
-class TestTraining(Watching):
-    def train(self, watched, compile_it=False, autocast=False):
-        torch.manual_seed(0), random.seed(0), np.random.seed(0)
-        model = Noisy()
-        model.block.linear1.eval()  # a flag of its own
-        optimizer, losses = torch.optim.SGD(model.parameters(), 0.1), []
-        data, run = torch.Generator().manual_seed(1), self.run_of()
-        if watched:
-            relascope.watch(model, run, every=2, inputs=torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(2)), outputs="logits",
-                            weights=True)
-        for step in range(1, 10):
-            x = torch.randn(16, 6, 8, generator=data)
-            with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
-                loss = nn.functional.cross_entropy(model(x), (x[:, 0, 0] > 0).long())
-            optimizer.zero_grad()
-            loss.backward()
-            run.log(step, loss=loss)  # the gradients are there
-            optimizer.step()
-            losses.append(loss.item())
-        run.done()
-        flags = [module.training for module in model.modules()]
-        state = {name: value.clone() for name, value in model.state_dict().items()}
-        return losses, state, flags, (torch.rand(3), random.random(), np.random.random()), relascope.read(run.path)
+        class Folded(nn.Module):
+            def forward(self, x):  # the heads are in the first dimension, then there is one
+                heads = x.reshape(len(x), 5, 2, 4).transpose(1, 2).reshape(2 * len(x), 5, 4)
+                functional = nn.functional.scaled_dot_product_attention
+                functional(heads, heads, heads)
+                return functional(x, x, x)
+        x = torch.randn(3, 5, 8)
+        capture = self.captured(Folded(), x, 2)
+        self.same(capture, "attention-sa", 0, torch.softmax(x @ x.mT / math.sqrt(8), -1)[2:])
 
-    def test_the_training_is_the_same_bit_for_bit(self):
-        for autocast in False, True:
-            losses, state, flags, draws, _ = self.train(False, autocast=autocast)
-            for _ in range(2):
-                found = self.train(True, autocast=autocast)
-                self.assertEqual(found[0], losses)
-                for name, value in state.items():
-                    self.assertTrue(torch.equal(found[1][name], value), name)
-                self.assertEqual(found[2], flags)
-                self.assertTrue(torch.equal(found[3][0], draws[0]))
-                self.assertEqual(found[3][1:], draws[1:])
-        read = found[4]
-        self.assertEqual(read.captures(), [0, 2, 4, 6, 8, 9])
-        self.assertEqual(read.kept_steps(), [0, 2, 4, 6, 8, 9])
-        self.assertEqual(read.info["parameters"], sum(p.numel() for p in Noisy().parameters()))
-        capture = read.capture(9, 2)
-        self.assertAlmostEqual(float(capture.probabilities.sum()), 1, 5)
-        for found in capture.maps:
-            np.testing.assert_allclose(found.values.sum(1), 1, atol=1e-6)
-        stated = json.loads(cli("inspect", read.path, "--step", 9, "--sample", 2, "--kind", "attention-sa", "--json"))
-        np.testing.assert_array_equal(np.float32(stated["values"]), capture.find("attention-sa", 0).values.ravel())
+        class Frames(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = nn.MultiheadAttention(8, 2, batch_first=True)
 
-    def test_a_failure_ends_the_watch_and_not_the_training(self):
-        model, run, fail = nn.MultiheadAttention(8, 2, batch_first=True), self.run_of(), []
-        x = torch.randn(1, 4, 8)
+            def forward(self, clips):  # [S, frames, n, width]
+                x = clips.flatten(0, 1)
+                return self.a(x, x, x)[0]
+        with self.assertRaisesRegex(relascope.RunError, "no maps of whole inputs"):
+            relascope.watch(Frames(), self.run_of(), inputs=torch.randn(2, 3, 5, 8))
 
-        def call(model):
-            if fail:
-                raise ValueError("out of luck")
-            return model(x, x, x)
-        relascope.watch(model, run, every=1, inputs=call)
-        run.log(1, loss=1.0)
-        fail.append(1)
-        model.train()
-        with self.assertWarnsRegex(UserWarning, "out of luck"):
-            run.log(2, loss=1.0)
-        run.log(3, loss=1.0)
-        self.assertTrue(model.training)
-        self.assertEqual(relascope.read(run.path).captures(), [0, 1])
-        self.assertIn("out of luck", relascope.read(run.path).events()[-1]["text"])
+    def test_sequences_first_and_lists_of_inputs(self):
+        attention, x = nn.MultiheadAttention(8, 2), torch.randn(6, 3, 8)
+        self.assertEqual(self.captured(attention, {"query": x, "key": x, "value": x}, 2).maps[0].rows, 6)
 
-    def test_hostile_arguments(self):
-        run, linear, x = self.run_of(), nn.Linear(8, 8), torch.randn(1, 4, 8)
-        for model, given, words in ((linear, {"inputs": x}, "relascope.record"), (3, {"inputs": x}, "torch.nn.Module"),
-                                    (linear, {}, "inputs: are missing"), (linear, {"inputs": x, "every": 0}, "every"),
-                                    (linear, {"inputs": x, "outputs": "x"}, "outputs"), (linear, {"inputs": x, "show": {"image": 1}}, "'image'")):
-            with self.assertRaisesRegex(relascope.RunError, words):
-                relascope.watch(model, run, **given)
-        linear.config = type("Config", (), {"_attn_implementation": "flash_attention_2"})
-        with self.assertRaisesRegex(relascope.RunError, 'attn_implementation="eager"'):
-            relascope.watch(linear, run, inputs=x)
-        self.assertEqual(run._watches, [])
+        class Lists(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = nn.MultiheadAttention(8, 2, batch_first=True)
+
+            def forward(self, images):
+                x = torch.stack(images).flatten(2).transpose(1, 2)
+                return self.a(x, x, x)[0]
+        self.captured(Lists(), ([torch.randn(8, 4, 4) for _ in range(3)],), 2)
 
     def test_what_inputs_show_of_themselves(self):
         class Images(nn.Module):
@@ -372,12 +310,10 @@ class TestPackages(Watching):
             x = block(x)
         np.testing.assert_allclose(capture.probabilities, torch.softmax(model.answer(x[:, 0]), -1)[1].detach().numpy(), atol=1e-6)
 
-    @needs("dual_attention")
     def test_dual_attention(self):
         self.assertEqual({found.kind for found in self.example("dual", 60).capture(60).maps},
                          {"relation", "attention-ra", "attention-sa", "symbols"})
 
-    @needs("dual_attention")
     def test_maps_of_dual_attention_are_those_that_it_computes(self):
         from dual_attention.language_models import DualAttnTransformerLM
         for symbols, more in ("position_relative", {"symbol_dim": 32, "max_rel_pos": 12}), \
@@ -403,7 +339,6 @@ class TestPackages(Watching):
             np.testing.assert_array_equal(capture.arrays["tokens"], tokens[1].numpy())
             self.assertEqual(sum(found.kind == "symbols" for found in capture.maps), 8 if "n_symbols" in more else 0)
 
-    @needs("timm")
     def test_maps_of_timm(self):
         import timm
         for fused in True, False:
@@ -425,12 +360,10 @@ class TestPackages(Watching):
             np.testing.assert_allclose(capture.probabilities, torch.softmax(logits, -1)[1].numpy(), atol=1e-6)
             self.assertEqual(capture.arrays["images"].shape, (32, 32, 3))
 
-    @needs("transformers")
     def test_transformers(self):
         capture = self.example("language", 60).capture(60)
         self.assertEqual((len(capture.words), len(capture.maps), capture.maps[0].causal), (16, 8, True))
 
-    @needs("transformers")
     def test_maps_of_transformers(self):
         import transformers
         common = {"vocab_size": 30, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}

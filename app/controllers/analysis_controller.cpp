@@ -1,136 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <algorithm>
-#include <utility>
-
 #include "app/controllers/analysis_controller.h"
-#include "options/pair_data.h"
+
+#include <utility>
 
 namespace relascope::app {
 
-const wire::OpenedSplit& splitOf(const AnalysedSubject& subject, const std::string& name) {
-    if (!subject.data)
-        throw Error("There are no data to measure on: open a run, whose data are known.");
-    const auto* split = subject.data->find(name);
-    if (!split) throw Error("There is no split '" + name + "' in these data.");
-    return *split;
-}
-
-EditList enabledEdits(const EditList& edits) {
-    EditList enabled = edits;
-    enabled.name.clear(), enabled.model.clear();
-    std::erase_if(enabled.edits, [](const Edit& edit) { return !edit.enabled; });
-    return enabled;
-}
-
-namespace {
-
-wire::Weights weightsOf(const AnalysedSubject& subject) {
-    wire::Weights weights;
-    weights.path = subject.path;
-    weights.checkpoint = subject.checkpoint;
-    weights.device = subject.device;
-    return weights;
-}
-
-std::optional<DataOptions> dataOf(const AnalysedSubject& subject) {
-    return subject.data ? std::optional(subject.data->data.options) : std::nullopt;
-}
-
-wire::Interventions interventionsOf(const AnalysedSubject& subject) {
-    return {enabledEdits(subject.edits), dataOf(subject), subject.exampleSplit, subject.example};
-}
-
-SubjectChange changeOf(const std::optional<AnalysedSubject>& a,
-                       const std::optional<AnalysedSubject>& b) {
-    if (!a || !b) return {};
-    SubjectChange change;
-    const bool samePlace =
-        a->path == b->path && a->device == b->device && a->data == b->data && a->other == b->other;
-    const bool sameSample = a->sample == b->sample && a->classNames == b->classNames;
-    change.weights = !samePlace || a->checkpoint != b->checkpoint;
-    change.sample = change.weights || !sameSample;
-    const bool sameMap = a->map && b->map ? a->map->sameMap(*b->map) : !a->map && !b->map;
-    const bool sameEdits = enabledEdits(a->edits) == enabledEdits(b->edits);
-    change.edits = change.sample || !sameEdits;
-    change.along = !samePlace || !sameSample || !sameMap || !sameEdits;
-    return change;
-}
-
-/// The input B of a pair.
-wire::Input secondOf(const AnalysedSubject& subject, const AnalysisRequest& request) {
-    wire::Input input;
-    input.sample = request.second;
-    if (input.sample) return input;
-    const auto size = splitOf(subject, request.split).info.size;
-    if (request.example < 0 || request.example >= size)
-        throw Error("There is no example " + std::to_string(request.example) + ": the split " +
-                    request.split + " has " + std::to_string(size) + ".");
-    input.example = {subject.data->data, request.split, request.example};
-    return input;
-}
-
-wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest& request,
-                          const AnalysedSubject& subject) {
-    wire::Question all;
-    all.analysis = analysis.name;
-    all.options = core::optionsToJson(analysis, request.values);
-    wire::Subject first{weightsOf(subject), std::nullopt, interventionsOf(subject)};
-    if (subject.sample) first.input.emplace().sample = subject.sample;
-    all.subjects = {first};
-    if (analysis.input == core::AnalysisInput::Pair)
-        all.subjects.push_back({first.weights, secondOf(subject, request), {}});
-    if (analysis.twoModels && subject.other) {
-        auto second = first;
-        second.weights.path = subject.other->path;
-        second.weights.checkpoint = subject.other->checkpoint;
-        second.interventions.edits = enabledEdits(subject.other->edits);
-        all.subjects.push_back(std::move(second));
+AnalysisController::AnalysisController(Measurements* measurements, QObject* parent)
+    : QObject(parent), m_measurements(measurements ? measurements : new Measurements(this)) {
+    for (const auto* analysis : core::analyses()) {
+        auto& entry = m_entries[analysis->name];
+        // The strip cancels the job that it shows.
+        connect(&entry.task, &LongTask::ended, this, [this, &entry] {
+            if (entry.measurement && entry.measurement->job->stop.stop_requested())
+                m_measurements->cancel(*std::exchange(entry.measurement, nullptr));
+        });
     }
-    all.classNames = subject.classNames;
-    if (analysis.input == core::AnalysisInput::Sentences)
-        all.data = {core::pairData(request.pairs), "validation"};
-    else if (const auto options = dataOf(subject))
-        all.data = {*options, request.split};
-    all.cell = subject.map;
-    all.known = request.known;
-    return all;
-}
-
-}  // namespace
-
-wire::Question effectQuestion(const AnalysedSubject& subject, const std::string& split) {
-    splitOf(subject, split);
-    return {.analysis = "effect",
-            .subjects = {{weightsOf(subject), {}, interventionsOf(subject)}},
-            .data = wire::DataSplit{subject.data->data.options, split}};
-}
-
-bool SubjectChange::affects(core::AnalysisInput input) const {
-    switch (input) {
-        case core::AnalysisInput::Data:
-        case core::AnalysisInput::Sentences:
-        case core::AnalysisInput::OwnPrompts:
-            return weights;
-        case core::AnalysisInput::Pair:
-            return sample;
-        case core::AnalysisInput::KeptSteps:
-            return along;
-        case core::AnalysisInput::Sample:
-        case core::AnalysisInput::OwnText:
-        case core::AnalysisInput::Reference:
-            break;
-    }
-    return edits;
-}
-
-AnalysisController::AnalysisController(QObject* parent) : QObject(parent) {
-    for (const auto* analysis : core::analyses()) m_entries[analysis->name];
 }
 
 AnalysisController::~AnalysisController() {
     for (auto& [name, entry] : m_entries) {
         entry.task.disconnect();
-        entry.task.abandon();
+        entry.measurement ? entry.task.leave() : entry.task.abandon();
     }
     m_looker.queue().clear();
 }
@@ -139,13 +29,75 @@ SubjectChange AnalysisController::setSubject(std::optional<AnalysedSubject> subj
     const auto change = changeOf(m_subject, subject);
     for (const auto* analysis : core::analyses())
         if (change.affects(analysis->input)) {
-            auto& entry = m_entries.at(analysis->name);
-            entry.task.abandon();
-            entry.begun.reset();
+            letGo(*analysis);
+            m_entries.at(analysis->name).begun.reset();
         }
     m_subject = std::move(subject);
     if (!m_subject) m_looker.end();
+    m_measurements->rest();
+    if (m_subject)
+        for (const auto* analysis : core::analyses()) {
+            auto& entry = m_entries.at(analysis->name);
+            if (!change.affects(analysis->input) || entry.measurement) continue;
+            if (auto goesOn = m_measurements->active(*analysis, *m_subject))
+                follow(entry, std::move(goesOn));
+        }
     return change;
+}
+
+void AnalysisController::letGo(const core::Analysis& analysis) {
+    auto& entry = m_entries.at(analysis.name);
+    std::exchange(entry.measurement, nullptr) ? entry.task.leave() : entry.task.abandon();
+}
+
+std::optional<AnalysisRequest> AnalysisController::followed(const core::Analysis& analysis) const {
+    const auto& measurement = m_entries.at(analysis.name).measurement;
+    return measurement ? std::optional(measurement->request) : std::nullopt;
+}
+
+MeasurementPtr AnalysisController::measured(const core::Analysis& analysis,
+                                            const AnalysisRequest& request) const {
+    return m_subject ? m_measurements->done(analysis, *m_subject, request) : nullptr;
+}
+
+void AnalysisController::see(const core::Analysis& analysis) {
+    if (m_subject) m_measurements->see(analysis, *m_subject);
+}
+
+void AnalysisController::repeat(const Measurement& measurement) {
+    if (measurement.answer()) Q_EMIT reported(measurement.analysis, *measurement.answer(), true);
+}
+
+Looker& AnalysisController::lookerFor(const core::Analysis& analysis) {
+    return analysis.onDemand ? m_measurements->lookerFor(*m_subject) : m_looker;
+}
+
+void AnalysisController::follow(Entry& entry, MeasurementPtr measurement) {
+    entry.measurement = measurement;
+    const auto& one = *measurement;
+    const QString doing = QString::fromStdString(one.analysis.doing);
+    entry.task.begin(one.state() == Measurement::State::Waiting
+                         ? QStringLiteral("Waits for another measurement")
+                         : doing,
+                     one.job);
+    const auto follows = [&entry, measurement = measurement.get()] {
+        return entry.measurement.get() == measurement;
+    };
+    connect(&one, &Measurement::partial, this, [this, &entry, &one, follows](const Answer& part) {
+        if (!follows()) return;
+        if (one.analysis.continues) entry.begun = {one.request, enabledEdits(one.subject.edits)};
+        Q_EMIT reported(one.analysis, part, false);
+    });
+    connect(&one, &Measurement::ended, this, [this, &entry, follows] {
+        if (!follows()) return;
+        const auto ended = std::exchange(entry.measurement, nullptr);
+        entry.task.leave();
+        if (ended->state() == Measurement::State::Failed)
+            Q_EMIT refused(ended->analysis, ended->problem());
+        if (ended->state() != Measurement::State::Done) return;
+        entry.begun.reset();
+        repeat(*ended);
+    });
 }
 
 void AnalysisController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
@@ -154,7 +106,7 @@ void AnalysisController::findCost(const core::Analysis& analysis, const Analysis
         std::optional<Answer> kept;
         AnalysisCost cost;
     };
-    m_looker.run(
+    lookerFor(analysis).run(
         task(analysis), QString::fromStdString(analysis.doing),
         [&analysis, request, subject = *m_subject](Engine& models, LongJob&,
                                                    const Looker::Progress& progress) {
@@ -179,7 +131,7 @@ void AnalysisController::findKept(const core::Analysis& analysis,
                                   std::function<void(const AnalysisRequest&)> found) {
     if (!m_subject || !analysis.kept || task(analysis).busy()) return;
     using Found = std::optional<std::pair<AnalysisRequest, Answer>>;
-    m_looker.run(
+    lookerFor(analysis).run(
         task(analysis), QStringLiteral("Looking for what was measured before"),
         [&analysis, requests = std::move(requests), subject = *m_subject](
             Engine& models, LongJob&, const Looker::Progress& progress) {
@@ -231,6 +183,10 @@ void AnalysisController::run(const core::Analysis& analysis, const AnalysisReque
     if (!m_subject) return;
     auto& entry = m_entries.at(analysis.name);
     if (!continues(analysis, request)) entry.begun.reset();
+    if (analysis.onDemand) {
+        letGo(analysis);
+        return follow(entry, m_measurements->begin(analysis, request, *m_subject));
+    }
     m_looker.ask(
         task(analysis), QString::fromStdString(analysis.doing),
         [&analysis, request, subject = *m_subject] {

@@ -123,9 +123,22 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&study, &StudyController::warned, &messages, &Messages::warning);
     connect(&study, &StudyController::ran, &messages,
             [this](const QString& text) { messages.ok(QStringLiteral("Done: %1").arg(text)); });
-    // Each inspector has edits of its own.
-    connect(&runEdits, &InspectorEdits::changed, &probe,
-            [this] { probe.setEdits(runEdits.list()); });
+    // Each inspector has edits of its own, and each run.
+    connect(&selection, &Selection::currentChanged, &runEdits,
+            [this] { runEdits.setOwner(selection.current()); });
+    connect(&runEdits, &InspectorEdits::changed, &probe, [this] {
+        const bool capture = probe.showsCapture();
+        probe.setEdits(runEdits.list());
+        if (capture && !probe.showsCapture())
+            messages.info(QStringLiteral("Step %1 has maps without weights: with edits the nearest "
+                                         "weights that were kept are shown")
+                              .arg(widgets::groupedNumber(selection.step().value_or(0))));
+    });
+    const auto block = [this] { runEdits.setBlocked(probe.whyNotEdited()); };
+    connect(&selection, &Selection::stepChanged, &runEdits, block);
+    connect(&probe, &ProbeController::modelChanged, &runEdits, block);
+    connect(&probe, &ProbeController::resultReady, &runEdits, block);
+    connect(&runs.records(), &RunRecords::loaded, &runEdits, block);
     connect(&probe, &ProbeController::modelChanged, &runEdits, [this] {
         const auto& options = probe.options();
         // A run without options yet may turn out to have the same model.

@@ -12,6 +12,7 @@
 #include "app/controllers/inspector_edits.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/looker.h"
+#include "app/controllers/measurements.h"
 #include "app/controllers/probe_controller.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/study_controller.h"
@@ -42,6 +43,7 @@ public:
     InspectorEdits runEdits{history, disk};         ///< edits on the Workbench
     InspectorEdits checkpointEdits{history, disk};  ///< edits on the Checkpoint page
     StudyController study;
+    Measurements measurements;
 
     AppContext context() { return {runs, training, selection, messages}; }
 

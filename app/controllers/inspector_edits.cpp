@@ -41,6 +41,23 @@ void InspectorEdits::setPoints(const Points& points) {
     Q_EMIT stateChanged();
 }
 
+void InspectorEdits::setOwner(const QString& run) {
+    if (run == m_owner) return;
+    endDrag(false);
+    m_owned[std::exchange(m_owner, run)] = {m_list, m_model, m_generation};
+    auto& next = m_owned[run];
+    if (next.generation == 0) next.generation = ++m_lastGeneration;
+    if (!next.model || !m_model || !(*next.model == *m_model)) m_points.reset();
+    m_model = next.model;
+    const auto* block = m_model ? m_model->find<BlockOptions>() : nullptr;
+    m_symmetric = block && block->symmetric_rels;
+    m_generation = next.generation;
+    m_secondName.clear();
+    set(next.list);
+    m_means.clear();
+    Q_EMIT stateChanged();
+}
+
 void InspectorEdits::setModel(const std::optional<ModelOptions>& model, const QString& name) {
     const bool same = model && m_model && *model == *m_model;
     const bool renamed = std::exchange(m_list.model, name.toStdString()) != name.toStdString();
@@ -56,7 +73,7 @@ void InspectorEdits::setModel(const std::optional<ModelOptions>& model, const QS
     m_points.reset();
     const auto* block = model ? model->find<BlockOptions>() : nullptr;
     m_symmetric = block && block->symmetric_rels;
-    ++m_generation;
+    m_generation = ++m_lastGeneration;
     m_dragged.reset();
     m_secondName.clear();
     const bool any = !m_list.edits.empty();
@@ -70,7 +87,12 @@ void InspectorEdits::setModel(const std::optional<ModelOptions>& model, const QS
     Q_EMIT stateChanged();
 }
 
+void InspectorEdits::setBlocked(const QString& why) {
+    if (std::exchange(m_blocked, why) != why) Q_EMIT stateChanged();
+}
+
 QString InspectorEdits::disabledReason() const {
+    if (!m_blocked.isEmpty()) return m_blocked;
     if (m_points) return {};
     return m_model ? QStringLiteral("The model is being read")
                    : QStringLiteral("Inspect a model first");

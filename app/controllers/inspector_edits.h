@@ -6,6 +6,7 @@
 #include <QString>
 #include <QStringList>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,10 +33,16 @@ public:
     UndoHistory& history() const { return m_history; }
     const Points& points() const { return m_points; }
     void setPoints(const Points& points);
+    /// The run that is inspected: each has edits of its own, which return with it, and steps of the
+    /// history that are skipped while another one is shown.
+    void setOwner(const QString& run);
     /// The model that is inspected; edits of a model with other options are removed.
     void setModel(const std::optional<ModelOptions>& model, const QString& name);
     /// Why nothing can be edited; empty: edits can be made.
     QString disabledReason() const;
+    /// Why what is shown has no weights to edit; empty: it has.
+    void setBlocked(const QString& why);
+    const QString& blocked() const { return m_blocked; }
 
     // The list
     void addWords(const QString& words);
@@ -120,8 +127,16 @@ private:
     std::optional<EditList> m_dragged;  ///< the list before the drag
     QStringList m_effects;
     TakenMeans m_means;
-    QString m_problem, m_secondName;
-    quint64 m_generation = 0;  ///< of the model; undo steps of earlier models are obsolete
+    QString m_problem, m_secondName, m_blocked;
+    /// Of the run and its model; undo steps of others are skipped.
+    quint64 m_generation = 0, m_lastGeneration = 0;
+    struct Owned {
+        EditList list;
+        std::optional<ModelOptions> model;
+        quint64 generation = 0;
+    };
+    QString m_owner;
+    std::map<QString, Owned> m_owned;  ///< of the runs that are not shown
 };
 
 }  // namespace relascope::app

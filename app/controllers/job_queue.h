@@ -129,8 +129,8 @@ public:
     /// Without `refused`, errors are reported by failed().
     template <class Work, class Done>
     void run(JobQueue& queue, const QString& text, Work work, Done done,
-             JobQueue::Failure refused = {}) {
-        const auto job = begin(text);
+             JobQueue::Failure refused = {}, std::shared_ptr<LongJob> with = nullptr) {
+        const auto job = begin(text, std::move(with));
         job->report = [&queue, guard = QPointer<LongTask>(this),
                        request = m_request](std::function<void()> call) {
             queue.report([guard, request, call = std::move(call)] {
@@ -153,16 +153,22 @@ public:
                 refused ? refused(sentence) : failed(sentence);
             });
     }
-    /// Begins a task that consists of many jobs; finish() ends it.
-    std::shared_ptr<LongJob> begin(const QString& text) {
+    /// Begins a task that consists of many jobs, or shows one that runs elsewhere; finish() ends
+    /// it.
+    std::shared_ptr<LongJob> begin(const QString& text, std::shared_ptr<LongJob> job = nullptr) {
         abandon();
-        m_job = std::make_shared<LongJob>();
+        m_job = job ? std::move(job) : std::make_shared<LongJob>();
         Q_EMIT began(text, m_job);
         return m_job;
     }
     void finish() {
         if (!std::exchange(m_job, nullptr)) return;
         Q_EMIT ended();
+    }
+    /// Does not follow the job any more, which goes on.
+    void leave() {
+        ++m_request;
+        finish();
     }
     bool busy() const { return m_job != nullptr; }
     const std::shared_ptr<LongJob>& job() const { return m_job; }

@@ -5,7 +5,7 @@ namespace relascope::app {
 
 void Looker::ask(LongTask& task, const QString& text, std::function<wire::Question()> question,
                  std::function<void(Answer)> answered, std::function<void(const Answer&)> partly,
-                 Failure refused) {
+                 Failure refused, std::shared_ptr<LongJob> with) {
     run(
         task, text,
         [question = std::move(question), partly = std::move(partly)](Engine& models, LongJob& job,
@@ -16,7 +16,7 @@ void Looker::ask(LongTask& task, const QString& text, std::function<wire::Questi
             return withoutOptionNames(
                 [&] { return *wire::ask(models.session, question(), progress, partial); });
         },
-        std::move(answered), std::move(refused));
+        std::move(answered), std::move(refused), std::move(with));
 }
 
 void Looker::drop() {

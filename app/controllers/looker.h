@@ -53,7 +53,8 @@ public:
     /// `task`: of several requests only the newest is answered. `done` gets its result; errors go
     /// to `refused`, or without it to LongTask::failed().
     template <class Work, class Done>
-    void run(LongTask& task, const QString& text, Work work, Done done, Failure refused = {}) {
+    void run(LongTask& task, const QString& text, Work work, Done done, Failure refused = {},
+             std::shared_ptr<LongJob> with = nullptr) {
         task.run(
             m_queue, text,
             [models = m_models, work = std::move(work)](LongJob& job,
@@ -61,7 +62,7 @@ public:
                 if (job.stop.stop_requested()) throw Cancelled();  // cancelled before the job began
                 return work(*models, job, job.callback(std::move(stop)));
             },
-            std::move(done), std::move(refused));
+            std::move(done), std::move(refused), std::move(with));
     }
     /// Runs `work(models, progress)` in the background; `done` and `failed` are called only while
     /// `context` lives.
@@ -77,10 +78,10 @@ public:
 
     /// Runs an analysis; `question` is called on the thread of the jobs to make the request.
     /// `partly`, which may be empty, gets the partial answers. Messages about options do not name
-    /// the option.
+    /// the option. `with`: its progress; null: a new one.
     void ask(LongTask& task, const QString& text, std::function<wire::Question()> question,
              std::function<void(Answer)> answered, std::function<void(const Answer&)> partly,
-             Failure refused);
+             Failure refused, std::shared_ptr<LongJob> with = nullptr);
 
     /// Asks once. `done` gets what `read` makes of the answer on the thread of the jobs, as an
     /// answer of another machine may be no such one. `ends`: the process ends afterwards, also when

@@ -149,14 +149,30 @@ ProbeController::Mode ProbeController::mode() const {
             return std::binary_search(steps.begin(), steps.end(), *m_selection.step());
         };
         const auto& kept = records.kept(m_run);
-        const bool capturedOnly = has(records.captures(m_run)) && !has(kept);
+        // Edits need weights: with them the nearest ones are shown.
+        const bool capturedOnly =
+            has(records.captures(m_run)) && !has(kept) && !m_edits.anyEnabled();
         return kept.empty() || capturedOnly ? Mode::Captured : Mode::Kept;
     }
     return m_training.busy() && m_training.run() == m_run ? Mode::Live : Mode::Finished;
 }
 
+QString ProbeController::whyNotEdited() const {
+    if (!showsCapture() || m_run.isEmpty()) return {};
+    if (const QString none = m_runs.whyNoModel(m_run); !none.isEmpty()) return none;
+    return m_runs.records().kept(m_run).empty()
+               ? QStringLiteral(
+                     "Captures hold maps without weights, and this run kept no weights "
+                     "along training; press Live to edit the model")
+               : QString();
+}
+
 void ProbeController::follow() {
-    m_run = m_selection.current();
+    const QString before = std::exchange(m_run, m_selection.current());
+    if (m_session.own() && before != m_run)
+        m_ownInputs[before] = m_session.request();
+    else if (before != m_run)
+        m_ownInputs.erase(before);
     m_options.reset();
     Q_EMIT modelChanged();
     m_points.reset();
@@ -235,6 +251,11 @@ void ProbeController::follow() {
                 readsText()
                     ? QStringLiteral("The tokenizer of this run is unknown; set data.tokenizer.")
                     : QStringLiteral("The input of this run is not text."));
+            // What the user gave this run before another one was shown.
+            if (const auto own = m_ownInputs.find(m_run); own != m_ownInputs.end()) {
+                own->second.kind == InputRequest::Kind::Text ? m_session.offerText(own->second.text)
+                                                             : m_session.choose(own->second);
+            }
             ask();
         },
         [this](const QString& sentence) {

@@ -62,8 +62,10 @@ public:
     void setEdits(const EditList& edits);
     /// Whether another program recorded the run: all that is shown of it are its captures.
     bool recorded() const;
-    /// Whether captured maps are shown, which cannot be edited.
+    /// Whether captured maps are shown: without edits only, as these need weights.
     bool showsCapture() const { return mode() == Mode::Captured; }
+    /// Why what is shown cannot be edited; empty: it can, with the nearest weights that were kept.
+    QString whyNotEdited() const;
     /// The number of the captured input that is shown.
     qint64 captured() const { return m_captured; }
     /// Whether what is shown is what was asked for last.
@@ -132,8 +134,9 @@ private:
     std::shared_ptr<const wire::OpenedData> m_data;
     std::optional<ProbeSample> m_example;  ///< the example named m_exampleName, sent to a training
     std::pair<std::string, std::int64_t> m_exampleName;
-    std::optional<ProbeSample> m_pinned;  ///< the sentence whose maps are captured
-    qint64 m_captured = 0;                ///< index of the captured input
+    std::optional<ProbeSample> m_pinned;          ///< the sentence whose maps are captured
+    std::map<QString, InputRequest> m_ownInputs;  ///< by the runs that are not shown
+    qint64 m_captured = 0;                        ///< index of the captured input
     qint64 m_capturedCount = 0;
     quint64 m_liveRequest = 0;  ///< request to a training that has no answer yet; 0: none
     qint64 m_shownStep = -1;    ///< step of the result shown; -1 without one

@@ -145,6 +145,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
         [this](const core::Analysis& of, const Answer& result, bool finished) {
             if (!(of == m_analysis)) return;
             show(result);
+            if (isVisible()) m_c.see(m_analysis);
             if (finished && m_analysis.onDemand && !m_command.isEmpty())
                 commandLog().add(
                     m_command,
@@ -319,7 +320,7 @@ void AnalysisTab::inputsChanged() {
     m_cost.reset();
     m_read = false;
     if (reads(AnalysisInput::Pair)) {
-        m_c.task(m_analysis).abandon();
+        m_c.letGo(m_analysis);
         m_view->clear({});
     }
     const auto& subject = m_c.subject();
@@ -430,16 +431,43 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
         const widgets::AnalysisPlace place{subject->name, subject->map, subject->cellName,
                                            stepOf(*subject)};
         if (!m_view->setPlace(place)) {
-            m_c.task(m_analysis).abandon();
+            m_c.letGo(m_analysis);
             m_valid = m_read = false;
         }
+    }
+    // One that went on meanwhile.
+    if (const auto followed = m_c.followed(m_analysis); followed && !m_running) {
+        prepare(*followed);
+        m_running = true;
     }
     updateButton();
     if (isVisible()) activate();
 }
 
+bool AnalysisTab::recall() {
+    if (!m_analysis.onDemand || m_running || !missing().isEmpty()) return false;
+    const auto before = m_c.measured(m_analysis, request());
+    if (!before) return false;
+    prepare(before->request);
+    m_c.repeat(*before);
+    return true;
+}
+
+void AnalysisTab::findKept() {
+    if (m_running || recall()) return;
+    std::vector<AnalysisRequest> requests{request()};
+    if (m_analysis.field("seconds")) {
+        requests.push_back(requests.front());
+        requests.back().values["seconds"] = kQuickScan;
+    }
+    m_c.findKept(m_analysis, std::move(requests),
+                 [this](const AnalysisRequest& found) { prepare(found); });
+}
+
 void AnalysisTab::activate() {
+    if (isVisible() && m_valid) m_c.see(m_analysis);
     if (m_read || !missing().isEmpty()) return;
+    if (m_view->isEmpty() && recall()) return;
     // B has another answer than A until the user chooses it.
     if (reads(AnalysisInput::Pair) && !m_second && !m_chosen && std::exchange(m_offers, false))
         m_c.findOtherAnswer(m_split->currentText());
@@ -450,8 +478,7 @@ void AnalysisTab::activate() {
     if (m_running) return;  // it is not cancelled to estimate its cost
     if (!m_analysis.costText) {
         m_read = true;
-        return m_c.findKept(m_analysis, {request()},
-                            [this](const AnalysisRequest& found) { prepare(found); });
+        return findKept();
     }
     if (m_cost) return;
     m_read = true;
@@ -523,7 +550,7 @@ void AnalysisTab::show(const Answer& result) {
             m_view->menu()->setViewFile(std::exchange(m_viewFile, QString()));
     }
     if (!m_valid) {
-        m_c.task(m_analysis).abandon();
+        m_c.letGo(m_analysis);
         m_read = false;
         if (isVisible()) activate();
     }
@@ -570,12 +597,12 @@ QString AnalysisTab::openView(const View& view, const QString& file) {
     m_viewFile = file;
     widgets::paperAction()->setChecked(view.paper);
     if (view.dpi > 0) m_view->menu()->setDpi(view.dpi);
-    run();
+    if (!recall()) run();
     return {};
 }
 
 void AnalysisTab::showSaved(const Answer& answer, const QString& caption) {
-    m_c.task(m_analysis).abandon();
+    m_c.letGo(m_analysis);
     m_shownView.reset();
     m_valid = false;
     bool fits = true;

@@ -31,6 +31,9 @@ class AnalysisOptions;
 class ControlRow;
 class JobStrip;
 
+/// Seconds of a scan that nobody has set up.
+inline constexpr std::int64_t kQuickScan = 20;
+
 class AnalysisTab : public QWidget {
     Q_OBJECT
 public:
@@ -55,6 +58,11 @@ public:
     AnalysisRequest request() const;
     /// Measures with the options that are set, or continues a cancelled analysis.
     void run();
+    /// Shows what was measured before in this window, of the same subject with the same options.
+    /// Returns whether there was such a result.
+    bool recall();
+    /// The same, or what is stored beside the run, also of a scan of kQuickScan seconds.
+    void findKept();
     /// The same with options that the controls do not show.
     void run(AnalysisRequest request);
     /// The sentence about what must be chosen before the analysis can run; empty: it can.

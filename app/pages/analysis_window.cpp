@@ -40,8 +40,8 @@ std::vector<const core::Analysis*> analysesOfWindow() {
 
 }  // namespace
 
-AnalysisWindow::AnalysisWindow(QWidget* parent)
-    : AnalysisWindow(analysesOfWindow(), nullptr, parent) {
+AnalysisWindow::AnalysisWindow(QWidget* parent, Measurements* measurements)
+    : AnalysisWindow(analysesOfWindow(), nullptr, measurements, parent) {
     setWindowFlag(Qt::Window);
     setWindowTitle(QStringLiteral("Measure"));
     setAccessibleName(QStringLiteral("Measure"));
@@ -56,15 +56,15 @@ AnalysisWindow::AnalysisWindow(QWidget* parent)
 }
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
-                               UndoHistory& history)
-    : AnalysisWindow(analyses, &history, nullptr) {
+                               UndoHistory& history, Measurements& measurements)
+    : AnalysisWindow(analyses, &history, &measurements, nullptr) {
     setAccessibleName(QString::fromStdString(analyses.front()->title));
 }
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
-                               UndoHistory* history, QWidget* parent)
+                               UndoHistory* history, Measurements* measurements, QWidget* parent)
     : QWidget(parent),
-      m_c(std::make_unique<AnalysisController>()),
+      m_c(std::make_unique<AnalysisController>(measurements)),
       m_undo(history ? history : new UndoHistory(this)),
       m_head(new widgets::PanelHead({}, this)),
       m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),

@@ -34,13 +34,15 @@ class AnalysisWindow : public QWidget {
     Q_OBJECT
 public:
     /// Creates the window with all analyses that have no page of their own.
-    explicit AnalysisWindow(QWidget* parent = nullptr);
+    /// `measurements`: shared with other windows; null: its own.
+    explicit AnalysisWindow(QWidget* parent = nullptr, Measurements* measurements = nullptr);
     /// Creates a page of the main window; changes of options are steps of `history`.
-    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history);
+    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history,
+                   Measurements& measurements);
     ~AnalysisWindow() override;
 
-    /// Sets the subject, which the inspector shows; nullopt: none. Cancels what is measured for an
-    /// earlier subject, and keeps results that do not depend on the change.
+    /// Sets the subject, which the inspector shows; nullopt: none. Measurements of an earlier one
+    /// go on, and results that do not depend on the change stay.
     void setSubject(std::optional<AnalysedSubject> subject);
     /// Sets the input B for patching.
     void setSecond(ProbeSample sample, const QString& name);
@@ -85,7 +87,7 @@ protected:
 
 private:
     AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory* history,
-                   QWidget* parent);
+                   Measurements* measurements, QWidget* parent);
     void addTab(const core::Analysis& analysis);
     void activate();
     void showNote();

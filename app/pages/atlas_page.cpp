@@ -22,7 +22,8 @@
 namespace relascope::app {
 
 AtlasPage::AtlasPage(Controllers& controllers)
-    : AnalysisWindow({&core::atlasAnalysis(), &core::scanAnalysis()}, controllers.history),
+    : AnalysisWindow({&core::atlasAnalysis(), &core::scanAnalysis()}, controllers.history,
+                     controllers.measurements),
       m_controllers(controllers) {
     auto& c = m_controllers;
     m_atlas = static_cast<widgets::AtlasView*>(tab(core::atlasAnalysis().name)->view());
@@ -103,12 +104,13 @@ void AtlasPage::showMap() {
     if (map == m_map) return;
     m_map = map;
     for (auto* tab : m_ofMap) {
-        controller().task(tab->analysis()).abandon();
+        controller().letGo(tab->analysis());
         tab->view()->clear({});
         auto values = tab->values();
         for (const auto& [name, value] : map)
             if (tab->analysis().field(name)) values[name] = value;
         tab->setValues(values);
+        tab->recall();
     }
 }
 
@@ -130,16 +132,12 @@ void AtlasPage::showExample(const QString& split, qint64 example, const MapCell&
 
 void AtlasPage::learn(Learn why) {
     const auto& scan = core::scanAnalysis();
-    if (why != Learn::Asked &&
-        (scanTask().busy() || controller().task(core::atlasAnalysis()).busy()))
-        return;
     setSubject(subject());
     auto& tab = *this->tab(scan.name);
+    if (why == Learn::Kept) return tab.findKept();
+    if (controller().followed(scan)) return;
     auto request = tab.request();
-    request.values["seconds"] = std::int64_t{20};
-    if (why == Learn::Kept)
-        return controller().findKept(scan, {request, tab.request()},
-                                     [&tab](const AnalysisRequest& found) { tab.prepare(found); });
+    request.values["seconds"] = kQuickScan;
     tab.run(request);
     if (!scanTask().busy()) Q_EMIT learnRefused(m_controllers.probe.run(), tab.missing());
 }

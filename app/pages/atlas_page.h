@@ -29,7 +29,7 @@ public:
     /// the run is done, or because the user asks for it.
     enum class Learn { Kept, AtEnd, Asked };
     /// Scans it for at most 20 seconds, or opens the scan that is kept with the run; learned() or
-    /// learnRefused() follow. Unless the user asks, nothing that is being measured is given up.
+    /// learnRefused() follow.
     void learn(Learn why);
     LongTask& scanTask();
     /// Shows an example of a split of the run in the inspector of the Workbench, with that cell.

@@ -254,11 +254,17 @@ void CheckpointPage::setQuestions() {
     };
 }
 
+/// What is wrong with a file is said on this page.
+void CheckpointPage::open(const QString& path) {
+    Q_EMIT opening();
+    m_c.open(path);
+}
+
 void CheckpointPage::openFile() {
-    if (const QString path = askFile(); !path.isEmpty()) m_c.open(path);
+    if (const QString path = askFile(); !path.isEmpty()) open(path);
 }
 void CheckpointPage::openOn(const QString& host) {
-    if (const QString path = askOnHost(host); !path.isEmpty()) m_c.open(path);
+    if (const QString path = askOnHost(host); !path.isEmpty()) open(path);
 }
 void CheckpointPage::openFromHub() {
     HubDialog dialog(m_c.hub(), window());
@@ -266,7 +272,7 @@ void CheckpointPage::openFromHub() {
     if (core::isRunFolder(dialog.path().toStdString()))
         Q_EMIT runChosen(dialog.path());  // all revisions of a model
     else
-        m_c.open(dialog.path());
+        open(dialog.path());
 }
 void CheckpointPage::chooseTokenizer() {
     if (const QString path = askTokenizer(); !path.isEmpty()) m_c.chooseTokenizer(path);

@@ -74,6 +74,7 @@ public:
     std::function<QStringList()> hosts = [] { return QStringList(); };
 
 Q_SIGNALS:
+    void opening();  ///< a file was chosen, maybe while another page is shown
     /// What was fetched from the hub is a run.
     void runChosen(const QString& path);
 
@@ -83,6 +84,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    void open(const QString& path);
     void describeViews();
     void setQuestions();
     void layOut();

@@ -177,6 +177,10 @@ void ComparePage::wire() {
         else
             openRun(path);
     });
+    connect(m_table, &widgets::RunsTable::duelRequested, this, [this] {
+        if (const QStringList two = m_table->pair(); !two.isEmpty())
+            Q_EMIT duelRequested(two.first(), two.last());
+    });
     connect(m_table, &widgets::RunsTable::csvRequested, this,
             [this] { m_tableMenu->save(QStringLiteral("csv")); });
     connect(m_table, &widgets::RunsTable::noteEdited, this,

@@ -46,7 +46,7 @@ const QString kSecondMissing =
     QStringLiteral("Choose a second run, step or checkpoint in the menus above, or drag it here.");
 const QString kBothMissing = QStringLiteral(
     "Choose two runs, steps or checkpoints to compare: in the menus above, or drag them here, pin "
-    "what the Workbench shows as A, or choose two runs on Compare and press Enter.");
+    "what the Workbench shows as A, or check two runs on Compare and press Duel.");
 
 /// Minimum heights of the page in px, wide and narrow, below which it scrolls so that maps and
 /// tables stay visible. Below the width kNarrowDuel the small maps are under the three large ones.
@@ -98,7 +98,8 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
       m_inspector(new widgets::RelationInspector(this)),
       m_linked(new QToolButton(this)),
       m_below(new QStackedWidget(this)),
-      m_measure(new AnalysisWindow({&core::duelAnalysis()}, controllers.history)),
+      m_measure(new AnalysisWindow({&core::duelAnalysis()}, controllers.history,
+                                   controllers.measurements)),
       m_apart(new widgets::EmptyState({}, {}, this)) {
     setAccessibleName(QStringLiteral("Duel"));
     setAcceptDrops(true);

@@ -213,6 +213,11 @@ NewStudyDialog::NewStudyDialog(const std::vector<std::pair<QString, QString>>& f
 
 NewStudyDialog::~NewStudyDialog() = default;
 
+void NewStudyDialog::showEvent(QShowEvent* event) {
+    QDialog::showEvent(event);
+    widgets::growToFit(this);  // Qt opens dialogs at two thirds of a screen at most
+}
+
 void NewStudyDialog::layOut() {
     auto* body = new widgets::DialogBody(this);
     auto* form = new widgets::FieldForm(body->inside());

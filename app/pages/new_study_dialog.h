@@ -101,6 +101,9 @@ public:
     /// All error messages.
     QStringList problems() const;
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     void layOut();
     void fillPresets(const QString& preset);

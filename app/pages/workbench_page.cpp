@@ -127,7 +127,10 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
         Q_EMIT learnRequested(AtlasPage::Learn::Asked);
     });
     connect(m_runOptions, &QPushButton::clicked, this, &WorkbenchPage::runOptionsRequested);
-    connect(&m_c.experiment, &ExperimentController::changed, this, &WorkbenchPage::showSubject);
+    connect(&m_c.experiment, &ExperimentController::changed, this, [this] {
+        showSubject();
+        showEmptyOrNot();
+    });
     column->addWidget(m_head);
     column->addWidget(m_findings);
     // In the line of the run, where it costs the map no height.
@@ -411,6 +414,11 @@ void WorkbenchPage::showAway() {
 }
 
 void WorkbenchPage::showEmptyOrNot() {
+    const bool isSetUp = m_c.experiment.isSetUp();
+    m_empty->setSentence(
+        isSetUp ? QStringLiteral("Press Start to train on %1.").arg(m_c.experiment.title())
+                : QStringLiteral("Choose an experiment on the left and press Start."));
+    m_empty->setButtonText(isSetUp ? QString() : QStringLiteral("Train the quick start"));
     const bool any = !m_c.selection.runs().isEmpty() || m_c.training.busy();
     m_stack->setCurrentIndex(any || m_alwaysPanes ? 1 : 0);
 }

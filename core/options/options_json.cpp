@@ -102,28 +102,34 @@ std::string runOptionsToJson(const RunOptions& options) {
     return json.dump(2);
 }
 
-RunOptions runOptionsFromJson(const std::string& text) {
-    const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object()) throw Error("the options are not a JSON object");
+namespace {
+
+/// The options of a run that another program recorded. What it says of its model and data is kept
+/// as it is, and not read.
+RunOptions recordedRunOptions(const Json& json) {
+    RunOptions options;
+    RunOptions::field(kArchitectureKey).set(options, std::string(kRecorded));
+    auto* recorded = options.model.find<RecordedOptions>();
+    const auto settings = [&](const char* group) {
+        const auto said = json.value(group, Json::object());
+        return said.is_object() ? said.value("settings", said).dump() : std::string("{}");
+    };
+    recorded->model = settings("model"), recorded->data = settings("data");
+    options.data.kind = kRecorded;
+    options.data.task.clear();
+    if (json.contains("variant") && json["variant"].is_string())
+        options.variant = json["variant"].get<std::string>();
+    return options;
+}
+
+RunOptions knownRunOptions(const Json& json) {
     RunOptions options;
     // The architecture determines the other fields.
     if (const auto at = Json::json_pointer("/model/architecture"); json.contains(at)) {
         const auto& field = RunOptions::field(kArchitectureKey);
         field.set(options, fieldValueFromJson(kArchitectureKey, field.spec, json[at]));
     }
-    if (auto* recorded = options.model.find<RecordedOptions>()) {
-        // What another program says of its model and data is kept as it is, and not read.
-        const auto settings = [&](const char* group) {
-            const auto at = Json::json_pointer(std::string("/") + group + "/settings");
-            return json.contains(at) && json[at].is_object() ? json[at].dump() : std::string("{}");
-        };
-        recorded->model = settings("model"), recorded->data = settings("data");
-        options.data.kind = kRecorded;
-        options.data.task.clear();
-        if (json.contains("variant") && json["variant"].is_string())
-            options.variant = json["variant"].get<std::string>();
-        return options;
-    }
+    if (options.model.find<RecordedOptions>()) return recordedRunOptions(json);
     for (const auto& [key, value] : json.items()) {
         if (key == "preset" && value.is_string())
             options.preset = value.get<std::string>();
@@ -135,6 +141,21 @@ RunOptions runOptionsFromJson(const std::string& text) {
             throw OptionError(key, "is not an option");
     }
     return options;
+}
+
+}  // namespace
+
+RunOptions runOptionsFromJson(const std::string& text) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) throw Error("the options are not a JSON object");
+    try {
+        return knownRunOptions(json);
+    } catch (const OptionError&) {
+        // Other programs name models that are none of ours, or give ours further settings.
+        const auto kind = Json::json_pointer("/data/kind");
+        if (!json.contains(kind) || json[kind] != kRecorded) throw;
+        return recordedRunOptions(json);
+    }
 }
 
 }  // namespace relascope::core

@@ -116,10 +116,12 @@ ProbeResult emptyResult(const ModelOptions& options, const ProbeSample& sample, 
     ProbeResult result;
     result.step = step;
     result.sample = sample;
-    if (const auto* images = options.find<ImageInput>())
+    if (const auto* images = options.find<ImageInput>()) {
+        const bool first = options.info().classToken;
         result.grid = {static_cast<int>(images->gridRows()),
-                       static_cast<int>(images->gridColumns()), options.info().classToken,
-                       options.tokens() - images->patches() > 1};
+                       static_cast<int>(images->gridColumns()), first,
+                       static_cast<int>(options.tokens() - images->patches()) - (first ? 1 : 0)};
+    }
     result.sides = probeSides(options, sample);
     for (const auto& place : options.info().layers(options)) result.layers.push_back(place.layer);
     return result;

@@ -103,11 +103,11 @@ struct RelationMap {
 struct PatchGrid {
     int rows = 0;
     int columns = 0;
-    bool classToken = false;   ///< token 0 is the class token
-    bool secondToken = false;  ///< token 1 is the distillation token
+    bool classToken = false;  ///< token 0 is the class token
+    int otherTokens = 0;      ///< further tokens before the patches: of distillation, registers
 
-    /// Tokens before the patches: patch p is token p + firstTokens().
-    int firstTokens() const { return (classToken ? 1 : 0) + (secondToken ? 1 : 0); }
+    /// Tokens before the patches: patch p is token p + firstTokens(). Others may be behind them.
+    int firstTokens() const { return (classToken ? 1 : 0) + otherTokens; }
     int tokens() const { return rows * columns + firstTokens(); }
     bool operator==(const PatchGrid&) const = default;
 };

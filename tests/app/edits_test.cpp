@@ -506,5 +506,77 @@ TEST_F(EditsTest, EditsOfAnotherModelAreRemoved) {
     EXPECT_FALSE(inspector()->edited());
 }
 
+TEST_F(EditsTest, EditsAndTheirHistoryBelongToTheirRun) {
+    openEditable();
+    const QString first = path;
+    QTest::keyClick(window.get(), Qt::Key_X);
+    ASSERT_TRUE(editedIs(true));
+    openEditable();  // another run of the same model
+    ASSERT_NE(path, first);
+    EXPECT_TRUE(list().edits.empty());
+    EXPECT_FALSE(inspector()->edited());
+    EXPECT_FALSE(c().history.undoText().contains("Edit")) << "that step is of the other run";
+    const auto show = [this](const QString& run) {
+        c().selection.setRuns({run});
+        c().selection.setCurrent(run);
+    };
+    show(first);
+    EXPECT_EQ(list().edits.size(), 1U);
+    ASSERT_TRUE(editedIs(true)) << "they return with their run";
+    QTest::keyClick(window.get(), Qt::Key_Z, Qt::ControlModifier);
+    EXPECT_TRUE(list().edits.empty());
+    show(path);
+    QTest::keyClick(window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_TRUE(list().edits.empty()) << "nothing of the other run is redone here";
+    show(first);
+    ASSERT_TRUE(waitUntil([this] { return edits().points() && inspector()->result(); }));
+    QTest::keyClick(window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_EQ(list().edits.size(), 1U);
+}
+
+TEST_F(EditsTest, AStepWithoutWeightsShowsTheNearestOnesWithTheEdit) {
+    openEditable();
+    ASSERT_TRUE(waitUntil([this] { return c().runs.records().kept(path).size() >= 3; }));
+    const auto kept = c().runs.records().kept(path);
+    const auto captures = c().runs.records().captures(path);
+    const qint64 step = kept[1];
+    ASSERT_TRUE(std::binary_search(captures.begin(), captures.end(), step));
+    const auto file = QStringLiteral("%1/weights/step-%2.safetensors").arg(path).arg(step);
+    ASSERT_TRUE(QFile::remove(file)) << file.toStdString();
+    c().selection.setRuns({});
+    c().selection.setCurrent({});
+    c().runs.records().forget(path);
+    c().selection.setRuns({path});
+    c().selection.setCurrent(path);
+    ASSERT_TRUE(waitUntil([this] { return edits().points() && inspector()->result(); }));
+    c().selection.setStep(step);
+    ASSERT_TRUE(waitUntil([&] { return c().probe.shownStep() == step; }));
+    EXPECT_TRUE(c().probe.showsCapture());
+    EXPECT_EQ(edits().disabledReason(), "");
+    QTest::keyClick(window.get(), Qt::Key_X);
+    EXPECT_EQ(list().edits.size(), 1U);
+    ASSERT_TRUE(editedIs(true)) << "an edit is never claimed and not made";
+    EXPECT_NE(inspector()->result()->step, step);
+    EXPECT_EQ(window->bar()->interventionText(), "1 edit");
+    QTest::keyClick(window.get(), Qt::Key_X);
+    ASSERT_TRUE(waitUntil([&] { return c().probe.shownStep() == step; }));
+    EXPECT_TRUE(c().probe.showsCapture());
+}
+
+TEST_F(EditsTest, WhereNoWeightsWereKeptTheReasonIsSaid) {
+    path = finishedRun(12, false);
+    ASSERT_TRUE(waitUntil([this] { return edits().points() && inspector()->result(); }));
+    QTest::keyClick(window.get(), Qt::Key_X);
+    ASSERT_TRUE(editedIs(true));
+    ASSERT_TRUE(waitUntil([this] { return !c().runs.records().captures(path).empty(); }));
+    c().selection.setStep(c().runs.records().captures(path).front());
+    ASSERT_TRUE(editedIs(false));
+    EXPECT_TRUE(edits().disabledReason().contains("kept no weights"))
+        << edits().disabledReason().toStdString();
+    c().selection.setStep(std::nullopt);
+    ASSERT_TRUE(editedIs(true));
+    EXPECT_EQ(edits().disabledReason(), "");
+}
+
 }  // namespace
 }  // namespace relascope

@@ -65,7 +65,8 @@ TEST(HypothesisLine, CompletesTheWordThatIsTyped) {
 
 TEST(HypothesisLine, StandsAboveMeasureAndIsKeptWithTheRun) {
     UndoHistory history;
-    AnalysisWindow page({&atlasAnalysis(), &scanAnalysis()}, history);
+    Measurements measurements;
+    AnalysisWindow page({&atlasAnalysis(), &scanAnalysis()}, history, measurements);
     page.setSubject(subjectAt("/runs/a", {"same(colour)"}));
     auto* tab = page.tab("atlas");
     auto* line = tab->findChild<StatementLine*>();
@@ -87,7 +88,7 @@ TEST(HypothesisLine, StandsAboveMeasureAndIsKeptWithTheRun) {
     EXPECT_EQ(line->text(), "same(colour); j - i = 1");
     // And in the next session.
     UndoHistory later;
-    AnalysisWindow again({&atlasAnalysis(), &scanAnalysis()}, later);
+    AnalysisWindow again({&atlasAnalysis(), &scanAnalysis()}, later, measurements);
     again.restoreOptions(page.saveOptions());
     again.setSubject(subjectAt("/runs/b", {}));
     EXPECT_EQ(again.tab("atlas")->findChild<StatementLine*>()->text(), "same(size)");

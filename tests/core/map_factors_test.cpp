@@ -287,6 +287,25 @@ TEST(Captures, SymbolsByPositionTakeNoRoom) {
     }
 }
 
+TEST(Captures, KeepTheTokensBeforeThePatches) {
+    const auto folder = temporaryFolder("registers");
+    auto result = probeModel(*lively(longText()), longText(), text(70), 3, {});
+    for (const PatchGrid& grid :
+         {PatchGrid{4, 4, true, 4}, PatchGrid{4, 4, true, 1}, PatchGrid{4, 4, true},
+          PatchGrid{4, 4}, PatchGrid{4, 4, false, 4}}) {
+        result.grid = grid;
+        saveCapture(folder, {result});
+        EXPECT_EQ(loadCapture(folder, 3, 0).grid, grid);
+    }
+    EXPECT_EQ((PatchGrid{4, 4, true, 4}.tokens()), 21);
+    auto bytes =
+        readTextFile(folder + "/step-3.safetensors");  // of an earlier version, which lacks them
+    bytes.replace(bytes.find("first_tokens"), 12, "other_tokens");
+    writeTextFile(folder + "/step-3.safetensors", bytes);
+    EXPECT_EQ(loadCapture(folder, 3, 0).grid, (PatchGrid{4, 4}));
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Captures, DamagedFactorsAreNamed) {
     const auto folder = temporaryFolder("damaged");
     const auto options = longText();

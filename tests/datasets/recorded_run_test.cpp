@@ -74,6 +74,28 @@ TEST(RecordedRun, IsListedWithWhatItsProgramSays) {
               core::loadCapture(recorded.run.path() + "/captures", 0, 3).maps);
 }
 
+/// Version 0.7 of the package for Python wrote any architecture as if it were one of ours.
+TEST(RecordedRun, OpensWhateverItsArchitectureIsCalled) {
+    using Json = nlohmann::ordered_json;
+    const Recorded recorded;
+    const auto file = recorded.path + "/run.json";
+    Json run = Json::parse(core::readTextFile(file, 1 << 24));
+    for (const Json& model : {Json{{"architecture", "resnet18"}, {"layers", 18}},
+                              Json{{"architecture", "PrediNet"}, {"layers", 18}},
+                              Json{{"architecture", 18}, {"layers", 18}}}) {
+        run["options"]["model"] = model;
+        core::writeTextFile(file, run.dump());
+        const auto info = core::readRunInfo(recorded.path);
+        EXPECT_TRUE(info.recorded);
+        const auto name = model["architecture"];
+        EXPECT_EQ(info.options[0].second, name.is_string() ? name.get<std::string>() : name.dump());
+        EXPECT_EQ(info.options[1], std::pair(std::string("model.layers"), std::string("18")));
+    }
+    run["options"]["data"].erase("kind");  // then it is a run of ours
+    core::writeTextFile(file, run.dump());
+    EXPECT_THROW(core::readRunInfo(recorded.path), Error);
+}
+
 TEST(RecordedRun, RefusesWhatNeedsAModel) {
     const Recorded recorded;
     const auto options = core::readRunOptions(recorded.path);

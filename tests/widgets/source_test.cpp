@@ -22,6 +22,11 @@ TEST(Patches, NamesAndPieces) {
     EXPECT_EQ(tokenName(grid, 7), "token 7");
     EXPECT_EQ(tokenLabel(grid, 0), "cls");
     EXPECT_EQ(patchOfToken(grid, 0), -1);
+    EXPECT_EQ(tokenName({2, 3, true, 1}, 1), "distillation token");
+    const PatchGrid registers{2, 3, true, 4};
+    EXPECT_EQ(tokenName(registers, 4), "token 4");
+    EXPECT_EQ(tokenName(registers, 5), "patch (0, 0)");
+    EXPECT_EQ(tokenName(registers, 11), "token 11");  // behind the patches
     EXPECT_EQ(patchRect({2, 3, false}, 5, QSize(30, 20)), QRect(20, 10, 10, 10));
     const auto result = fixture::result({.gridRows = 2, .gridColumns = 2});
     const auto tokens = patchTokens(*result, 5);

@@ -42,7 +42,10 @@ const char* levelWord(MessageLevel level) {
 }  // namespace
 
 StatusStrip::StatusStrip(QWidget* parent)
-    : QWidget(parent), m_log(new QToolButton(this)), m_timer(new QTimer(this)) {
+    : QWidget(parent),
+      m_log(new QToolButton(this)),
+      m_jobs(new QToolButton(this)),
+      m_timer(new QTimer(this)) {
     setFixedHeight(26);
     setAccessibleName(QStringLiteral("Status"));
     m_log->setText(QStringLiteral("Log"));
@@ -55,6 +58,13 @@ StatusStrip::StatusStrip(QWidget* parent)
     m_log->setToolTip(QStringLiteral("Show or hide the log"));
     m_log->setAccessibleName(QStringLiteral("Log"));
     connect(m_log, &QToolButton::clicked, this, &StatusStrip::logToggled);
+    m_jobs->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_jobs->setAutoRaise(true);
+    m_jobs->setFont(smallFont());
+    m_jobs->setFixedHeight(24);
+    m_jobs->setToolTip(QStringLiteral("Measurements: their progress, and their results"));
+    connect(m_jobs, &QToolButton::clicked, this, &StatusStrip::jobsRequested);
+    setJobs({}, false);
     m_timer->setInterval(100);
     connect(m_timer, &QTimer::timeout, this, qOverload<>(&QWidget::update));
 }
@@ -84,6 +94,17 @@ void StatusStrip::setLogShown(bool shown) {
     m_log->setChecked(shown);
 }
 
+void StatusStrip::setJobs(const QString& text, bool fresh) {
+    m_jobs->setText(text.isEmpty() ? QStringLiteral("Measurements") : text);
+    m_jobs->setAccessibleName(m_jobs->text());
+    m_jobs->setIcon(icon(fresh ? "check" : "target"));
+    QFont font = smallFont();
+    font.setBold(fresh);
+    m_jobs->setFont(font);
+    resizeEvent(nullptr);
+    update();
+}
+
 double StatusStrip::seconds() const {
     return static_cast<double>(m_last.msecsTo(QDateTime::currentDateTime())) / 1000.0;
 }
@@ -104,6 +125,8 @@ void StatusStrip::resizeEvent(QResizeEvent* event) {
     if (event) QWidget::resizeEvent(event);
     m_log->resize(m_log->sizeHint().width(), 24);
     m_log->move(width() - (m_beating ? 172 : 12) - m_log->width(), 1);
+    m_jobs->resize(m_jobs->sizeHint().width(), 24);
+    m_jobs->move(m_log->x() - 4 - m_jobs->width(), 1);
 }
 
 void StatusStrip::paintEvent(QPaintEvent*) {
@@ -111,7 +134,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), t.panel);
     painter.fillRect(QRect(0, 0, width(), 1), t.border);
-    int right = m_log->x() - 8;
+    int right = m_jobs->x() - 8;
     painter.setFont(numberFont(12));
     if (m_beating) {
         const int x = width() - 164;

@@ -27,12 +27,17 @@ public:
     void beat();                               ///< a point has just arrived
     void setSecondsSinceBeat(double seconds);  ///< for pictures and tests
     void setLogShown(bool shown);
+    /// What is measured, "2 measuring, 40 %"; empty: nothing. `fresh`: there is a result that was
+    /// not looked at.
+    void setJobs(const QString& text, bool fresh);
+    QToolButton* jobsButton() const { return m_jobs; }
     QString message() const { return m_message; }
     QString heartbeatText() const;
     QColor heartbeatColor() const;
 
 Q_SIGNALS:
     void logToggled(bool shown);
+    void jobsRequested();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -44,7 +49,7 @@ private:
     MessageLevel m_level = MessageLevel::Info;
     bool m_beating = false;
     QDateTime m_last;
-    QToolButton* m_log;
+    QToolButton *m_log, *m_jobs;
     QTimer* m_timer;
 };
 

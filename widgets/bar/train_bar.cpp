@@ -190,7 +190,6 @@ TrainBar::TrainBar(QWidget* parent)
     m_step->setIcon(icon("step"));
     m_stop->setIcon(icon("stop"));
     m_cancel->setIcon(icon("cancel"));
-    m_intervention->setToolTip(QStringLiteral("The model shown is edited; click for the list (E)"));
     m_intervention->setCursor(Qt::PointingHandCursor);
     connect(m_intervention, &QAbstractButton::clicked, this, &TrainBar::interventionClicked);
     m_intervention->setIcon(icon("scissors"));
@@ -371,10 +370,15 @@ void TrainBar::setNewRun(const QString& text, const QString& model, const QStrin
                                          : text + u'\n' + model);
     m_newRun->updateGeometry();
 }
-void TrainBar::setIntervention(const QString& text) {
+void TrainBar::setIntervention(const QString& text, const QString& off) {
+    const Theme& t = Theme::current();
+    m_editsOff = off;
     m_intervention->setText(text);
-    m_intervention->setFill(Theme::current().warningFill);
-    m_intervention->setTextColor(Theme::current().warning);
+    m_intervention->setToolTip(
+        off.isEmpty() ? QStringLiteral("The model shown is edited; click for the list (E)")
+                      : QStringLiteral("What is shown is not edited: %1").arg(off));
+    m_intervention->setFill(off.isEmpty() ? t.warningFill : t.panel);
+    m_intervention->setTextColor(off.isEmpty() ? t.warning : t.muted);
     m_intervention->setVisible(!text.isEmpty());
     m_intervention->updateGeometry();
 }
@@ -387,7 +391,7 @@ void TrainBar::paintEvent(QPaintEvent*) {
 void TrainBar::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() != QEvent::PaletteChange || !m_intervention) return;
-    setIntervention(m_intervention->text());
+    setIntervention(m_intervention->text(), m_editsOff);
     refresh();
 }
 

@@ -58,7 +58,8 @@ public:
     /// Opens when the name of the new run is pressed.
     QMenu* newRunMenu() const;
     void setOptionsShown(bool shown);
-    void setIntervention(const QString& text);  ///< warning chip; empty: none
+    /// The warning chip, "1 edit"; empty: none. `off`: why what is shown is not edited.
+    void setIntervention(const QString& text, const QString& off = {});
 
     QString lineText() const;
     QString newRunText() const;
@@ -101,6 +102,7 @@ private:
     QLabel* m_newRunLabel;
     ToggleChip* m_options;
     QString m_model;
+    QString m_editsOff;  ///< why what is shown is not edited
 };
 
 /// The text and the 4 px progress bar of a job: "Step 1,600 of 2,450  epoch 32.7 of 50  6,210

@@ -25,53 +25,38 @@
 
 namespace relascope::widgets {
 
-CellFooter::CellFooter(QWidget* parent) : Box(&Theme::alt, true, parent) {
+CellFooter::CellFooter(QWidget* parent)
+    : Box(&Theme::alt, true, parent), m_row(new FoldingLayout(this)), m_text(new Readout(this)) {
     setFixedHeight(30);
-    auto* row = rowOf(this, {16, 1, 12, 0}, 8);
-    m_text = new QLabel(this);
-    m_text->setTextFormat(Qt::RichText);
+    m_row->setContentsMargins(16, 1, 12, 0);
+    m_row->setSpacing(8);
     m_text->setFont(numberFont(12));
     m_text->setAccessibleName(QStringLiteral("Values of the cell"));
-    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_text->setMinimumWidth(200);
     m_hint = new ElidedLabel(QStringLiteral("click to lock i, arrow keys to move it"), this);
     m_hint->setFont(smallFont());
-    m_hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_hint->setForegroundRole(QPalette::PlaceholderText);
-    row->addWidget(m_text, 1);
-    row->addWidget(m_hint);
+    m_row->add(m_text, FoldingLayout::Role::Value);
+    m_row->add(m_hint, FoldingLayout::Role::Note, true);
 }
 
 void CellFooter::addControl(QWidget* control) {
     m_hint->hide();
-    m_text->setMinimumWidth(60);  // its tool tip has all of it
-    control->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-    layout()->addWidget(control);
+    m_row->add(control, FoldingLayout::Role::Control, true);
+}
+
+void CellFooter::addAnswer(QLabel* answer) {
+    m_row->add(answer, FoldingLayout::Role::Answer, true);
 }
 
 void CellFooter::display(const ViewChoice& choice) {
-    m_whole = choice.footer(true);
-    const QString cell = QStringLiteral("i = ");
-    m_cell = m_whole.mid(std::max<qsizetype>(0, m_whole.indexOf(cell)));
+    // With the layer and the map; the cell alone; its values alone.
+    const QString whole = choice.footer(true);
+    const QString cell = whole.mid(std::max<qsizetype>(0, whole.indexOf(QStringLiteral("i = "))));
+    // Names are escaped: the first tag is that of the first value.
+    const auto value = cell.lastIndexOf(kFooterDot, cell.indexOf(QStringLiteral("<b>")));
+    m_text->setForms({whole, cell, value < 0 ? cell : cell.mid(value + kFooterDot.size())});
     m_text->setAccessibleDescription(choice.footer());
     m_text->setToolTip(plainTip(choice.footer()));  // half a window may not hold it all
-    fit();
-}
-
-void CellFooter::fit() {
-    const auto wide = [this](const QString& text) {
-        const QString plain =
-            QString(text).remove(QStringLiteral("<b>")).remove(QStringLiteral("</b>"));
-        return m_text->fontMetrics().horizontalAdvance(plain) + 8;
-    };
-    m_text->setText(wide(m_whole) <= m_text->width() ? m_whole : m_cell);
-}
-
-void CellFooter::resizeEvent(QResizeEvent* event) {
-    Box::resizeEvent(event);
-    layout()->activate();
-    fit();
 }
 
 MapFrame mapFrame(const ViewMaps& maps, const InspectorView& view, ViewMaps::Effort effort) {

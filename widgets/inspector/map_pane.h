@@ -10,6 +10,7 @@
 #include "widgets/inspector/map_statistics.h"
 #include "widgets/inspector/view_maps.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/folding_layout.h"
 
 namespace relascope::widgets {
 
@@ -24,17 +25,17 @@ public:
     /// Shows the cell at the pointer, or the chosen one.
     void display(const ViewChoice& choice);
     void setHintShown(bool shown) { m_hint->setVisible(shown); }
-    /// Adds a control after the numbers, in place of the hint.
+    /// Adds a button after the numbers, in place of the hint.
     void addControl(QWidget* control);
-
-protected:
-    void resizeEvent(QResizeEvent* event) override;
+    /// Adds what is said of the cell, which goes after the texts of the buttons.
+    void addAnswer(QLabel* answer);
+    const Readout* readout() const { return m_text; }
+    const FoldingLayout* row() const { return m_row; }
 
 private:
-    void fit();
-    QString m_whole;  ///< with the layer and the map, which a narrow row leaves out
-    QString m_cell;
-    QLabel *m_text, *m_hint;
+    FoldingLayout* m_row;
+    Readout* m_text;
+    QLabel* m_hint;
 };
 
 // The picture of one map: its values, the ends of its scale and what its title says.

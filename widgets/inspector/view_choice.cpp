@@ -25,14 +25,14 @@ void ViewChoice::setInspected(Inspected inspected) {
     m_row = m_column = -1;
     const ProbeResult* now = m_maps[0].result();
     if (!now) return;
-    if (!m_started) {  // the first patch says more than the class token
+    if (!m_started) {  // the first patch says more than the tokens before it
         // The first layer may have no relations.
         if (const auto first =
                 std::find_if(now->maps.begin(), now->maps.end(),
                              [&](const RelationMap& map) { return map.kind == m_view.kind; });
             first != now->maps.end())
             m_view.layer = first->layer;
-        m_view.source = now->grid.classToken ? 1 : 0;
+        m_view.source = now->grid.firstTokens();
         m_view.target = m_view.source + 1;
         // Under a causal mask the first token attends only to itself, the last one to all.
         if (now->grid.tokens() == 0 && !now->maps.empty() && now->maps.front().causal) {

@@ -13,7 +13,7 @@
 namespace relascope::widgets {
 namespace {
 
-const QString dot = QStringLiteral(" \u00B7 ");
+const QString& dot = kFooterDot;
 
 QString plainNumber(double value, int digits = 3) {
     if (std::isnan(value)) return QStringLiteral("NaN");

@@ -8,6 +8,9 @@
 
 namespace relascope::widgets {
 
+/// Between the parts of footerText().
+inline const QString kFooterDot = QStringLiteral(" \u00B7 ");
+
 /// "Relation 3", "Relational attention, head 1", "α × r, relation 3 and head 1", "Symbols".
 QString mapTitle(const InspectorView& view);
 /// A title that also knows attention to another sequence: "Cross attention 1".

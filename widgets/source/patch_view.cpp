@@ -22,7 +22,8 @@ int tokenOfPatch(const PatchGrid& grid, int patch) {
 
 QString tokenName(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("class token");
-    if (grid.secondToken && token == 1) return QStringLiteral("distillation token");
+    if (grid.classToken && grid.otherTokens == 1 && token == 1)
+        return QStringLiteral("distillation token");
     const int patch = patchOfToken(grid, token);
     if (patch < 0) return QStringLiteral("token %1").arg(token);
     return QStringLiteral("patch (%1, %2)").arg(patch / grid.columns).arg(patch % grid.columns);
@@ -30,7 +31,7 @@ QString tokenName(const PatchGrid& grid, int token) {
 
 QString tokenLabel(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("cls");
-    if (grid.secondToken && token == 1) return QStringLiteral("dist");
+    if (grid.classToken && grid.otherTokens == 1 && token == 1) return QStringLiteral("dist");
     const int patch = patchOfToken(grid, token);
     if (patch < 0) return QString::number(token);
     return QStringLiteral("(%1,%2)").arg(patch / grid.columns).arg(patch % grid.columns);

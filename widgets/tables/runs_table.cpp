@@ -18,6 +18,7 @@
 #include "answers/runs_answer.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/folding_layout.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -82,6 +83,7 @@ RunsTable::RunsTable(QWidget* parent)
     : QWidget(parent),
       m_head(new PanelHead(QStringLiteral("Runs"), this)),
       m_filter(new QLineEdit(this)),
+      m_duel(new FoldingButton(QStringLiteral("Duel"), "columns", this)),
       m_view(new QTableView(this)),
       m_model(new RunsModel(this)),
       m_proxy(new RunsFilter(this)),
@@ -99,7 +101,10 @@ RunsTable::RunsTable(QWidget* parent)
     csvButton->setProperty("compact", true);
     auto* more = iconButton("more", QStringLiteral("More for the table"), this);
     more->setMenu(m_menu);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_filter, columns, csvButton, more})
+    m_duel->setProperty("compact", true);
+    connect(m_duel, &QPushButton::clicked, this, &RunsTable::duelRequested);
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{m_filter, m_duel, columns, csvButton, more})
         m_head->addControl(control);
 
     m_proxy->setSourceModel(m_model);
@@ -159,6 +164,8 @@ RunsTable::RunsTable(QWidget* parent)
                                 m_view->viewport()->mapToGlobal(at));
     });
     m_view->installEventFilter(this);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            &RunsTable::updateDuel);
     connect(csvButton, &QPushButton::clicked, this, &RunsTable::csvRequested);
     updateCount();
 }
@@ -169,6 +176,20 @@ void RunsTable::updateCount() {
                             : QString("%1 of %2 overlaid").arg(overlaid().size()).arg(all);
     if (shown < all) text += QString(" · %1 hidden by the filter").arg(all - shown);
     m_head->setSubText(text);
+    updateDuel();
+}
+
+QStringList RunsTable::pair() const {
+    for (const auto& paths : {selected(), overlaid()})
+        if (paths.size() == 2) return paths;
+    return {};
+}
+
+void RunsTable::updateDuel() {
+    const bool two = !pair().isEmpty();
+    m_duel->setEnabled(two);
+    m_duel->setToolTip(two ? QStringLiteral("Compares the models of the two runs")
+                           : QStringLiteral("Check or select two runs first"));
 }
 
 void RunsTable::setRows(const std::vector<TableRow>& rows) {

@@ -10,6 +10,7 @@
 
 class QLineEdit;
 class QMenu;
+class QPushButton;
 class QTableView;
 
 namespace relascope::widgets {
@@ -44,6 +45,9 @@ public:
     std::vector<std::string> shownColumns() const;  ///< of runColumns(), in their order
     QTableView* view() const { return m_view; }
     QLineEdit* filterField() const { return m_filter; }
+    /// The two runs that are selected, or else those whose boxes are checked; empty: not two.
+    QStringList pair() const;
+    QPushButton* duelButton() const { return m_duel; }
     QMenu* menu() const {
         return m_menu;
     }  ///< the "..." menu, to which views add their export actions
@@ -53,6 +57,7 @@ Q_SIGNALS:
     void runActivated(const QString& path);
     void noteEdited(const QString& path, const QString& note);
     void csvRequested();
+    void duelRequested();
     void runMenuRequested(const QStringList& paths, const QPoint& at);  ///< on the screen
     void deleteRequested(const QStringList& paths);
 
@@ -62,8 +67,10 @@ protected:
 
 private:
     void updateCount();
+    void updateDuel();
     PanelHead* m_head;
     QLineEdit* m_filter;
+    QPushButton* m_duel;
     QTableView* m_view;
     RunsModel* m_model;
     RunsFilter* m_proxy;

@@ -15,12 +15,15 @@
 #include <algorithm>
 
 #include "types/text_piece.h"
+#include "widgets/theme/folding_layout.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
+
+constexpr int kListArrow = 16;  ///< px, for the arrow of a folded control
 
 /// One segment: the group's box is drawn by the control, so a segment draws its fill and text only.
 class Segment : public QToolButton {
@@ -93,11 +96,18 @@ protected:
 }  // namespace
 
 SegmentedControl::SegmentedControl(QWidget* parent)
-    : QWidget(parent), m_layout(new QHBoxLayout(this)), m_group(new QButtonGroup(this)) {
+    : QWidget(parent),
+      m_layout(new QHBoxLayout(this)),
+      m_group(new QButtonGroup(this)),
+      m_list(new QPushButton(this)) {
     m_layout->setContentsMargins(1, 0, 1, 0);
     m_layout->setSpacing(1);
+    m_layout->setSizeConstraint(QLayout::SetNoConstraint);
     m_group->setExclusive(true);
-    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    m_list->setProperty("compact", true);
+    m_list->hide();
+    connect(m_list, &QPushButton::clicked, this, &SegmentedControl::showList);
+    setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     connect(m_group, &QButtonGroup::idClicked, this, &SegmentedControl::changed);
     connect(m_group, &QButtonGroup::idToggled, this, &SegmentedControl::placeTabStop);
 }
@@ -123,12 +133,69 @@ void SegmentedControl::setItems(const QStringList& items) {
     updateGeometry();
 }
 
+QSize SegmentedControl::minimumSizeHint() const {
+    int widest = 0;
+    for (const auto* segment : m_group->buttons())
+        if (!segment->isHidden() || m_folded)
+            widest = std::max(widest, segment->sizeHint().width());
+    return {std::min(widest + kListArrow, sizeHint().width()), sizeHint().height()};
+}
+
+void SegmentedControl::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const bool folded = event->size().width() < sizeHint().width();
+    if (std::exchange(m_folded, folded) != folded) showFolded();
+    m_list->setGeometry(rect());
+}
+
+// Segments keep their texts and states, which the list reads; they are out of sight.
+void SegmentedControl::showFolded() {
+    m_layout->setEnabled(!m_folded);
+    if (m_folded)
+        for (auto* segment : m_group->buttons()) segment->move(-4000, 0);
+    else
+        m_layout->activate(), m_layout->setGeometry(rect());
+    m_list->setVisible(m_folded);
+    m_list->raise();
+    const auto* chosen = m_group->checkedButton();
+    m_list->setText((chosen ? chosen->text() : QString()) + QStringLiteral(" \u25BE"));
+    m_list->setAccessibleName(accessibleName() + QStringLiteral(": ") +
+                              (chosen ? chosen->accessibleName() : QString()));
+    m_list->setToolTip(accessibleName());
+    placeTabStop();
+}
+
+void SegmentedControl::fillMenu(QMenu& menu) {
+    menu.setToolTipsVisible(true);
+    for (int k = 0; k < count(); ++k) {
+        auto* segment = button(k);
+        if (segment->isHidden()) continue;
+        const QString full = segment->accessibleName();
+        auto* action = menu.addAction(full.isEmpty() ? segment->text() : full, segment,
+                                      [segment] { segment->click(); });
+        action->setEnabled(isItemEnabled(k));
+        action->setToolTip(segment->toolTip());
+        action->setCheckable(true);
+        action->setChecked(segment->isChecked());
+    }
+}
+
+void SegmentedControl::showList() {
+    QMenu menu(this);
+    fillMenu(menu);
+    menu.exec(mapToGlobal(QPoint(0, height())));
+}
+
 void SegmentedControl::placeTabStop() {
     int stop = std::max(0, current());
     for (int i = 0; i < count() && !isItemEnabled(stop); ++i)
         if (isItemEnabled(i)) stop = i;
     for (int i = 0; i < count(); ++i)
-        button(i)->setFocusPolicy(i == stop ? Qt::TabFocus : Qt::NoFocus);
+        button(i)->setFocusPolicy(i == stop && !m_folded ? Qt::TabFocus : Qt::NoFocus);
+    if (m_folded && m_list->isVisibleTo(this)) {
+        const auto* chosen = m_group->checkedButton();
+        m_list->setText((chosen ? chosen->text() : QString()) + QStringLiteral(" \u25BE"));
+    }
 }
 
 int SegmentedControl::count() const {
@@ -174,6 +241,7 @@ void SegmentedControl::keyPressEvent(QKeyEvent* event) {
 }
 
 void SegmentedControl::paintEvent(QPaintEvent*) {
+    if (m_folded) return;
     const Theme& t = Theme::current();
     QPainter painter(this);
     paint::frame(painter, rect(), t.panel, isEnabled() ? t.controlBorder : t.border);
@@ -227,8 +295,10 @@ void Chip::paintEvent(QPaintEvent*) {
     if (on) face.setWeight(QFont::DemiBold);
     painter.setFont(face);
     painter.setPen(!isEnabled() ? t.faint : on ? t.accent : m_ink.isValid() ? m_ink : t.text);
-    painter.drawText(box, (icon().isNull() ? Qt::AlignCenter : Qt::AlignLeft) | Qt::AlignVCenter,
-                     text());
+    const bool fits = QFontMetrics(face).horizontalAdvance(text()) <= box.width();
+    paint::elidedText(
+        painter, box,
+        (icon().isNull() && fits ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text());
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
@@ -305,22 +375,18 @@ QString plainTip(const QString& text) {
 }
 
 PanelHead::PanelHead(const QString& title, QWidget* parent)
-    : QWidget(parent), m_title(new QLabel(title, this)), m_sub(new ElidedLabel({}, this)) {
+    : QWidget(parent),
+      m_title(new ElidedLabel(title, this)),
+      m_sub(new ElidedLabel({}, this)),
+      m_row(new FoldingLayout(this)) {
     setFixedHeight(36);
-    auto* row = rowOf(this, {16, 0, 16, 1}, 8);
+    m_row->setContentsMargins(16, 0, 16, 1);
+    m_row->setSpacing(8);
     m_title->setFont(headFont());
     m_title->setTextFormat(Qt::PlainText);
     m_sub->setFont(smallFont());
-    m_sub->setWholeParts(true);
-    m_left = new QHBoxLayout;
-    m_right = new QHBoxLayout;
-    m_left->setSpacing(8);
-    m_right->setSpacing(8);
-    row->addWidget(m_title);
-    row->addWidget(m_sub);
-    row->addLayout(m_left);
-    row->addStretch(1);
-    row->addLayout(m_right);
+    m_row->add(m_title, FoldingLayout::Role::Title);
+    m_row->add(m_sub, FoldingLayout::Role::Note);
     m_title->setHidden(title.isEmpty());  // an empty title must not leave a gap
     m_sub->hide();
     restyle();
@@ -340,10 +406,13 @@ QString PanelHead::subText() const {
     return m_sub->text();
 }
 void PanelHead::addControl(QWidget* control) {
-    m_right->addWidget(control);
+    m_row->add(control, FoldingLayout::Role::Control, true);
 }
 void PanelHead::addLeftControl(QWidget* control) {
-    m_left->addWidget(control);
+    m_row->add(control, FoldingLayout::Role::Control);
+}
+void PanelHead::addMenuButton(QWidget* button) {
+    m_row->add(button, FoldingLayout::Role::Fixed, true);
 }
 void PanelHead::setLineBelow(bool shown) {
     m_line = shown;

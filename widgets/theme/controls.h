@@ -21,8 +21,10 @@ class QTableView;
 namespace relascope::widgets {
 
 struct Theme;
+class FoldingLayout;
 
-/// A row of exclusive choices in one bordered box, 24 px high.
+/// A row of exclusive choices in one bordered box, 24 px high. Where it has no room for all of them
+/// it shows the chosen one, and the others in a list.
 class SegmentedControl : public QWidget {
     Q_OBJECT
 public:
@@ -38,6 +40,10 @@ public:
     bool isItemEnabled(int index) const;
     void setItemToolTip(int index, const QString& text);
     QAbstractButton* button(int index) const;
+    bool isFolded() const { return m_folded; }
+    /// Adds the choices to a menu.
+    void fillMenu(QMenu& menu);
+    QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
     void changed(int index);  ///< by the user
@@ -45,14 +51,20 @@ Q_SIGNALS:
 protected:
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     /// Tab reaches the chosen segment, and another one only if the chosen one is disabled.
     void placeTabStop();
 
+    void showList();
+    void showFolded();
+
     QHBoxLayout* m_layout;
     QButtonGroup* m_group;
+    QPushButton* m_list;  ///< the chosen one, while it is folded
     QStringList m_toolTips;
+    bool m_folded = false;
 };
 
 /// Icon and text in a bordered box; can be pressed only after `setCheckable(true)`.
@@ -107,6 +119,8 @@ public:
     QString subText() const;
     void addControl(QWidget* control);      ///< right-aligned, in order
     void addLeftControl(QWidget* control);  ///< directly after the text
+    /// Right-aligned, and there at any width: a menu.
+    void addMenuButton(QWidget* button);
     void setLineBelow(bool shown);
 
 protected:
@@ -115,10 +129,9 @@ protected:
 
 private:
     void restyle();
-    QLabel* m_title;
+    ElidedLabel* m_title;
     ElidedLabel* m_sub;
-    QHBoxLayout* m_left;
-    QHBoxLayout* m_right;
+    FoldingLayout* m_row;
     bool m_line = true;
 };
 

@@ -15,6 +15,10 @@ from .files import array_of
 from .reading import KINDS, RunError
 
 
+class NotFinite(RunError):
+    """A capture has values that are not finite, as of a training that has diverged."""
+
+
 @dataclasses.dataclass
 class Layer:
     """The maps of a layer. Rows i receive, columns j send.
@@ -30,13 +34,15 @@ class Layer:
     symbols: Any = None
     causal: bool = False
 
+    def given(self) -> dict[str, Any]:
+        """{kind: what is given of it}."""
+        parts = zip(KINDS, (self.relation, self.relational_attention, self.attention, self.symbols))
+        return {kind: values for kind, values in parts if values is not None}
+
     def maps(self) -> dict[str, np.ndarray]:
         """{kind: float32 [S, maps, rows, columns]}."""
         found = {}
-        given = dict(zip(KINDS, (self.relation, self.relational_attention, self.attention, self.symbols)))
-        for kind, values in given.items():
-            if values is None:
-                continue
+        for kind, values in self.given().items():
             where = f"{self.name}: {kind}"
             maps = array_of(values, where)
             if maps.ndim == 3:
@@ -46,7 +52,7 @@ class Layer:
                 raise RunError(where, f"has the shape {list(maps.shape)}; {wanted} is needed")
             maps = np.moveaxis(maps, 3, 1) if kind == "relation" else maps
             if not np.isfinite(maps).all():
-                raise RunError(where, "has values that are not finite")
+                raise NotFinite(where, "has values that are not finite")
             found[kind] = np.ascontiguousarray(maps, np.float32)
         return found
 
@@ -56,7 +62,8 @@ class Inputs:
     """The inputs whose maps are captured; give what there is.
 
     images: [S, height, width, channels] or, as PyTorch has them, [S, channels, height, width]; bytes, or floats from 0 to
-    1; with `patch`, the side of the square patches that are the objects, or (height, width).
+    1; with `patch`, the side of the square patches that are the objects, or (height, width). `before`: how many tokens are
+    before the patches, as 5 for a class token and four registers; without it the patches are the last objects.
     tokens: ids, [S, n], with `pieces`, the text of each token. vectors: [S, n, width]. names: of the objects, [S][n].
     pictures: of the objects, [S, n, height, width, channels]. masks: where each object is in the image, [S, n, height,
     width], 0 or more than 0. attributes: what is known of each pair, {name: [S, n, n]}: 0 and 1 are no and yes, other
@@ -66,6 +73,7 @@ class Inputs:
     """
     images: Any = None
     patch: Optional[Union[int, Sequence[int]]] = None
+    before: Optional[int] = None
     tokens: Any = None
     pieces: Any = None
     vectors: Any = None
@@ -89,6 +97,17 @@ class Inputs:
             if name not in known:
                 raise RunError("inputs", f"have no part '{name}'; there are {', '.join(known)}")
         return cls(**(given or {}))
+
+
+def tokens_beside(counts: Sequence[int], patches: int, before: Optional[int] = None) -> Optional[tuple[int, int]]:
+    """(n, before): how many objects n the maps of patches have, of the numbers of objects that maps have, and how many of
+    them are before the patches; None if none fits. The patches are the last objects where nothing else is said, and up to
+    16 tokens are beside them."""
+    if before is not None:
+        fitting = [n for n in counts if n >= patches + before]
+        return (fitting[0], before) if fitting else None
+    fitting = [n for n in counts if n in (patches, patches + 1)] or sorted(n for n in counts if 0 < n - patches <= min(16, patches))
+    return (fitting[0], fitting[0] - patches) if fitting else None
 
 
 def _shaped(values: Any, name: str, wanted: Sequence[Any]) -> np.ndarray:
@@ -146,7 +165,7 @@ class _Writer:
     """Tensors and metadata of a capture, as they are found out."""
 
     def __init__(self, step: int, inputs: Inputs, layers: Sequence[Layer]):
-        self.inputs, self.grid = inputs, (0, 0, False)
+        self.inputs, self.grid = inputs, (0, 0, 0)  # rows, columns, tokens before them
         self.tensors: dict[str, np.ndarray] = {}
         self.sides: list[int] = []  # how many objects each has
         self.metadata = {"step": str(step), "layers": str(len(layers))}
@@ -169,6 +188,9 @@ class _Writer:
 
     def read_image(self) -> None:
         self.tensors["images"] = np.zeros((self.samples, 0, 0, 3), np.uint8)
+        before = self.inputs.before
+        if before is not None and (self.inputs.patch is None or type(before) is not int or before < 0):
+            raise RunError("before", f"is {before!r}; a number of tokens from 0 on, with patch, is needed")
         if self.inputs.images is None:
             if self.inputs.patch is not None:
                 raise RunError("patch", "needs images")
@@ -189,13 +211,13 @@ class _Writer:
         if len(sides) != 2 or min(sides) < 1 or height % sides[0] or width % sides[1]:
             raise RunError("patch", f"is {patch}, which does not divide images of {height} x {width}")
         rows, columns = height // sides[0], width // sides[1]
-        for _, maps in self.maps:  # the first map of patches says whether there is a class token
-            for values in maps.values():
-                if self.grid[0] == 0 and values.shape[2] in (rows * columns, rows * columns + 1):
-                    self.n, self.grid = values.shape[2], (rows, columns, values.shape[2] > rows * columns)
-        if self.grid[0] == 0:
-            raise RunError("patch", f"makes {rows} x {columns} patches, but no map has {rows * columns} rows, or one more "
-                                    "for a class token")
+        counts = [values.shape[2] for _, maps in self.maps for values in maps.values()]
+        found = tokens_beside(counts, rows * columns, self.inputs.before)
+        if found is None:
+            raise RunError("patch", f"makes {rows} x {columns} patches, but no map has {rows * columns} rows"
+                           + (f" behind {self.inputs.before} others" if self.inputs.before is not None else ", or a few more for other "
+                              "tokens") + f"; there are maps of {', '.join(map(str, sorted(set(counts))))} rows")
+        self.n, self.grid = found[0], (rows, columns, found[1])
 
     def read_sequence(self) -> None:
         given, n = self.inputs, None if self.grid[0] else "n"
@@ -260,7 +282,7 @@ class _Writer:
         if given.probabilities is not None:
             outputs = self.of_each("probabilities", len(given.classes) or "classes").astype(np.float32)
             if not np.isfinite(outputs).all():
-                raise RunError("probabilities", "have values that are not finite")
+                raise NotFinite("probabilities", "have values that are not finite")
             self.tensors["probabilities"] = outputs
         self.metadata.update((f"class_{c}", str(name)) for c, name in enumerate(given.classes))
         if len(given.origins) not in (0, self.samples):
@@ -310,7 +332,8 @@ class _Writer:
                 if kind == "symbols":
                     self.metadata[f"library_rows_{kind}/{at}"] = "0"
         self.metadata.update({"grid_rows": str(self.grid[0]), "grid_columns": str(self.grid[1]),
-                              "class_token": "1" if self.grid[2] else "0"})
+                              "class_token": "1" if self.grid[2] in (1, 2, 5) else "0",  # also beside a distillation token, registers
+                              "first_tokens": str(self.grid[2])})
 
 
 def capture_parts(step: int, inputs: Union[Inputs, Mapping[str, Any], None],

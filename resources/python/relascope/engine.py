@@ -126,7 +126,7 @@ class Engine:
     def __init__(self, path: Optional[Path] = None):
         self._path, self._guard = path, threading.RLock()
         self._process: Any = None  # subprocess.Popen
-        self._last = 0
+        self._last, self._heard = 0, False
 
     def __enter__(self) -> "Engine":
         return self
@@ -168,18 +168,20 @@ class Engine:
         """Sends a request, and returns the message and the blob of the answer. Ctrl-C cancels the request and raises
         KeyboardInterrupt."""
         with self._guard:
+            if self._process is not None and self._process.poll() is not None:
+                self.close()  # it ended between two questions, and another one starts
             kept = self._process is not None
             try:
                 return self._answered(message, progress)
-            except _Ended:
+            except _Ended as ended:
                 self.close()
-                if not kept:
+                if not kept or not ended.idle:
                     raise
-            return self._answered(message, progress)  # it had ended because it was idle
+            return self._answered(message, progress)  # it had ended, being idle, before it read the question
 
     def _answered(self, message: dict, progress: Optional[Progress]) -> tuple[dict, bytes]:
         self._start()
-        self._last += 1
+        self._last, self._heard = self._last + 1, False
         self._send({**message, "id": self._last})
         interrupted = _Interrupts()
         try:
@@ -235,13 +237,14 @@ class Engine:
             while data:
                 data = data[self._process.stdin.write(data):]
         except (BrokenPipeError, OSError):
-            raise _Ended(self._why()) from None
+            raise self._ended() from None
 
     def _receive(self, interrupted: Optional["_Interrupts"], cancelled: bool) -> tuple[Optional[dict], bytes]:
         """The next frame; None after a moment without one."""
         try:
             found = self._reader.next()
             if found is not None:
+                self._heard = True
                 return found
             output = self._process.stdout
             if not select.select([output], [], [], 0.1)[0]:
@@ -250,14 +253,16 @@ class Engine:
                 return None, b""
             data = os.read(output.fileno(), 1 << 20)
             if not data:
-                raise _Ended(self._why())
+                raise self._ended()
             self._reader.append(data)
-            return self._reader.next() or (None, b"")
+            found = self._reader.next()
+            self._heard = self._heard or found is not None
+            return found or (None, b"")
         except FrameError as error:
             raise EngineError(f"the engine's answer cannot be read: {error}") from None
 
-    def _why(self) -> str:
-        """Why the process has ended."""
+    def _ended(self) -> "_Ended":
+        """Why the process has ended, which was idle if it ended well and has not said a word since the question."""
         try:
             code = self._process.wait(5)
         except subprocess.TimeoutExpired:
@@ -265,11 +270,15 @@ class Engine:
         self._errors.seek(0)
         said = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
         how = f"by signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"with status {code}"
-        return f"the engine has ended {how}" + (f": {said[-1]}" if said else "")
+        return _Ended(f"the engine has ended {how}" + (f": {said[-1]}" if said else ""), code == 0 and not self._heard)
 
 
 class _Ended(EngineError):
-    """The process has ended without an answer."""
+    """The process has ended without an answer; idle: before it read the question."""
+
+    def __init__(self, text: str, idle: bool):
+        super().__init__(text)
+        self.idle = idle
 
 
 class _Interrupts:

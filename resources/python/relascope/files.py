@@ -2,6 +2,7 @@
 """Files that are written whole or not at all, in the formats of resources/docs/formats.md (sections 1 and 9)."""
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -11,6 +12,10 @@ from typing import Any, Mapping, Optional
 import numpy as np
 
 from .reading import RunError
+
+class NotWritten(RunError):
+    """A file that the system does not let be written, as on a disk that is full."""
+
 
 _DTYPES = {"f4": "F32", "i8": "I64", "u1": "U8", "b1": "BOOL", "i1": "I8", "i2": "I16", "u2": "U16", "i4": "I32", "u4": "U32",
            "u8": "U64"}
@@ -64,14 +69,14 @@ def write_whole(path: str, *parts: bytes, durable: bool = True) -> None:
                 file.flush()
                 os.fsync(file.fileno())
         os.replace(temporary, path)
+        if durable:
+            sync_folder(os.path.dirname(path) or ".")
     except OSError as error:
         try:
             os.remove(temporary)
         except OSError:
             pass
-        raise RunError(path, f"cannot be written: {error.strerror}") from None
-    if durable:
-        sync_folder(os.path.dirname(path) or ".")
+        raise NotWritten(path, f"cannot be written: {error.strerror}") from None
 
 
 def write_json(path: str, value: Any, durable: bool = True) -> None:
@@ -86,8 +91,9 @@ def append_line(path: str, file: int, value: Mapping[str, Any]) -> None:
             done += os.write(file, line[done:])
     except OSError as error:
         if done:  # all or nothing
-            os.ftruncate(file, os.fstat(file).st_size - done)
-        raise RunError(path, f"cannot be written: {error.strerror}") from None
+            with contextlib.suppress(OSError):
+                os.ftruncate(file, os.fstat(file).st_size - done)
+        raise NotWritten(path, f"cannot be written: {error.strerror}") from None
 
 
 def cut_last_line(path: str) -> None:

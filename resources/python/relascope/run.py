@@ -14,8 +14,11 @@ whole. One process writes a run; of a training on several, the first.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import errno
 import fcntl
 import json
+import math
 import operator
 import os
 import re
@@ -23,13 +26,14 @@ import socket
 import sys
 import threading
 import time
+import warnings
 import weakref
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import files, reading
-from .capture import Inputs, Layer, capture_parts
+from .capture import Inputs, Layer, NotFinite, capture_parts
 from .reading import RunError
 from .version import __version__
 
@@ -37,6 +41,14 @@ LEVELS = ("info", "warning", "edit", "checkpoint", "sample", "jump")
 _SAVE_EVERY = 0.5  # seconds between two writings of the progress; points are written at once
 _LAST = 10 ** 15 - 1
 _TAKEN = ("step", "epoch", "examples", "seconds", "split")
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP)  # of some file systems of a network
+# What Relascope computes with. Other programs may use the same key for names of their own.
+ARCHITECTURES = (
+    "AbstractorModel", "CoRelNet", "CoRelNetSoftmax", "DualAttnTransformerLM", "ESBN", "FixedRelationAbstractor", "HadamardTransformerLM",
+    "InnerProductRelation", "MessagePassingAbstractor", "NanochatDecoder", "ObjectAbstractor", "ObjectCoRelNet", "ObjectMLP",
+    "ObjectPrediNet", "ObjectTransformer", "PairRelations", "PrediNet", "PublicDecoder", "PublicDualDecoder", "PublicImageModel", "RcaHead",
+    "RelationNetwork", "RelationalHead", "RobustRegression", "SensoryHead", "Seq2SeqAbstractor", "Seq2SeqDualAttnTransformer",
+    "Seq2SeqTransformer", "SymbolicMLP", "TransformerLM", "VisionDualAttnTransformer", "VisionTransformer")
 
 _open_runs: "weakref.WeakSet[Run]" = weakref.WeakSet()
 
@@ -45,7 +57,7 @@ def _number(value: Any, name: str) -> float:
     """A number, also of a tensor or array with one."""
     try:
         return float(value.item() if hasattr(value, "item") else value)
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         raise RunError(name, f"is {type(value).__name__}, not a number") from None
 
 
@@ -81,6 +93,20 @@ def _process_line() -> str:
                        "job": os.environ.get("SLURM_JOB_ID", "")}) + "\n"
 
 
+def _rank() -> str:
+    """Which process of a distributed training this is, as "rank 1 of 4"; empty if it is alone."""
+    torch = sys.modules.get("torch.distributed")
+    if torch is not None and torch.is_available() and torch.is_initialized():
+        rank, size = torch.get_rank(), torch.get_world_size()
+        return f"rank {rank} of {size}" if size > 1 else ""
+    for key, count in (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"),
+                       ("LOCAL_RANK", "LOCAL_WORLD_SIZE")):
+        rank, size = os.environ.get(key, ""), os.environ.get(count, "")
+        if rank.isdecimal() and (size.isdecimal() and int(size) > 1 or not size and int(rank) > 0):
+            return f"rank {rank}" + (f" of {size}" if size else "")
+    return ""
+
+
 def _as_json(value: Any, name: str) -> Any:
     """The value with NumPy's and PyTorch's numbers as Python's. Refuses what JSON cannot hold."""
     if isinstance(value, Mapping):
@@ -114,38 +140,48 @@ class Run:
         self.path = os.path.abspath(os.fspath(path))
         self._guard, self._ended = threading.RLock(), False
         self._metrics_path = self._at("metrics.jsonl")
-        self._metrics = self._events = self._lock = -1
+        self._metrics = self._events = self._lock = self._folder = -1
         self._watches: list = []
+        self._looker = 0  # the thread in which a model is looked at, whose forward may log
+        self._unwritten, self._left_out = 0, set[str]()
         there = os.path.isfile(self._at("run.json"))
         if there and resume is False:
-            raise RunError(self.path, "already contains a run; choose another folder or resume=True")
+            raise RunError(self.path, self._why_taken())
         if not there and resume is not False:
             raise RunError(self.path, "has no run to resume")
-        if not there and os.path.isdir(self.path) and os.listdir(self.path):
-            raise RunError(self.path, "is not empty; choose another folder")
+        made = self._new_info(_as_json(model or {}, "model"), _as_json(data or {}, "data")) if not there else {}
         try:
+            os.makedirs(self.path, exist_ok=True)
+            self._folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            unlocked = self._take_lock(there)
             for folder in "captures", "weights":
                 os.makedirs(self._at(folder), exist_ok=True)
-            self._take_lock()
             if there:
                 self._continue(resume)
             else:
-                self._info = self._new_info(_as_json(model or {}, "model"), _as_json(data or {}, "data"))
+                self._info = made
             for key, value in ("total_steps", total_steps), ("seed", seed), ("parameters", parameters), ("device", device):
                 if value or key not in self._info:
                     self._info[key] = _as_json(value, key)
             self._info.update(state="running", message="")
             self._began = time.monotonic() - self._info["seconds"]
-            self._save()
+            files.write_json(self._at("run.json"), self._info)
+            self._saved = time.monotonic()
             self._metrics, self._events = (os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
                                            for name in ("metrics.jsonl", "events.jsonl"))
-        except OSError as error:
+        except (OSError, RunError) as error:
+            if self._lock >= 0 and not there and not os.path.exists(self._at("run.json")):  # of what is no run the name stays free
+                for remove, name in (os.remove, ".lock"), (os.rmdir, "captures"), (os.rmdir, "weights"):
+                    with contextlib.suppress(OSError):
+                        remove(self._at(name))
             self._close()
+            if isinstance(error, RunError):
+                raise
             raise RunError(error.filename or self.path, f"cannot be written: {error.strerror}") from None
-        except RunError:
-            self._close()
-            raise
         _open_runs.add(self)
+        if unlocked:
+            self._say(self.step, f"{self.path} is on a file system without locks ({unlocked}): nothing keeps another process from writing "
+                                 "this run, and it is shown as interrupted while it is written", depth=3)
 
     def __repr__(self) -> str:
         return f"<relascope.Run {self.path}>"
@@ -161,6 +197,12 @@ class Run:
         else:
             self.failed(f"{kind.__name__}: {error}")
 
+    def __deepcopy__(self, _: Any) -> "Run":
+        return self  # of a model that holds it: the copy writes the same run
+
+    def __reduce__(self) -> Any:
+        raise RunError(self.path, "cannot be handed to another process; make the Run in the process that writes it")
+
     @property
     def step(self) -> int:
         """The last step that was logged."""
@@ -169,24 +211,26 @@ class Run:
     def log(self, step: int, values: Optional[Mapping[str, Any]] = None, *, split: str = "train",
             epoch: Optional[float] = None, examples: Optional[int] = None, **more: Any) -> None:
         """Appends a point of the learning curves: numbers by their names, as loss=0.3, accuracy=0.9 (0 to 1). Names that
-        no keyword can be, as "loss/mlm", go into the dictionary `values`. What is not finite is kept as such."""
+        no keyword can be, as "loss/mlm", go into the dictionary `values`, as loggers give them: its "epoch" is the epoch, its
+        "step" is left out, and so is what is no number, with one note. What is not finite is kept as such. A disk that is
+        full is a warning, and no error."""
+        if self._looker == threading.get_ident():
+            return  # by the forward of a model that is looked at
         step, examples = _whole(step, "step"), _whole(examples or 0, "examples")
         if split not in reading.SPLITS:
             raise RunError("split", f"is '{split}'; there are {', '.join(reading.SPLITS)}")
-        given, found = {**(values or {}), **more} if values else more, {}
-        for name, value in given.items():
-            if name in _TAKEN:
-                raise RunError(name, "is no value; choose another name")
-            found[str(name)] = files.finite(value if type(value) is float else _number(value, name))
+        if epoch is not None:
+            more["epoch"] = epoch
+        found = self._numbers(step, {**values, **more} if values else more, ("seconds", "examples", "split"))
+        found.pop("step", None)
         with self._guard:
             self._need_open()
             info, now = self._info, time.monotonic()
             info["step"], info["seconds"] = max(info["step"], step), now - self._began
-            if epoch is not None:
-                info["epoch"] = files.finite(_number(epoch, "epoch"))
-            files.append_line(self._metrics_path, self._metrics,
-                              {"step": step, "epoch": info["epoch"], "examples": examples,
-                               "seconds": round(info["seconds"], 6), "split": split, **found})
+            if "epoch" in found:
+                info["epoch"] = found.pop("epoch")
+            line = {"step": step, "epoch": info["epoch"], "examples": examples, "seconds": round(info["seconds"], 6), "split": split, **found}
+            self._written(step, lambda: files.append_line(self._metrics_path, self._metrics, line), opened=True)
             if split == "validation":
                 _take(info, step, found)
             if split == "validation" or now - self._saved >= _SAVE_EVERY:
@@ -201,18 +245,14 @@ class Run:
             raise RunError("level", f"is '{level}'; there are {', '.join(LEVELS)}")
         with self._guard:
             self._need_open()
-            files.append_line(self._at("events.jsonl"), self._events,
-                              {"step": _whole(step, "step"), "time": int(time.time()), "level": level, "text": str(text)})
+            line = {"step": _whole(step, "step"), "time": int(time.time()), "level": level, "text": str(text)}
+            self._written(step, lambda: files.append_line(self._at("events.jsonl"), self._events, line), opened=True)
 
     def capture(self, step: int, inputs: Union[Inputs, Mapping[str, Any], None] = None,
                 layers: Sequence[Union[Layer, Mapping[str, Any]]] = ()) -> None:
         """Keeps what was seen of the inputs with the weights after a step: the maps of each layer (relascope.Layer) and
-        the inputs (relascope.Inputs)."""
-        step = _whole(step, "step")
-        tensors, metadata = capture_parts(step, inputs, layers)
-        with self._guard:
-            self._need_open()
-            files.write_safetensors(self._at("captures", f"step-{step}.safetensors"), tensors, metadata)
+        the inputs (relascope.Inputs). Where they are not finite, the capture is left out with a note."""
+        self._captured(_whole(step, "step"), inputs, layers)
 
     def weights(self, step: int, state_dict: Mapping[str, Any]) -> None:
         """Keeps the weights after a step: parameter names and arrays or tensors, as model.state_dict(). Floating-point
@@ -236,11 +276,11 @@ class Run:
         metadata.update({"format": "pt", "kept": "1", "step": str(step), "form": "float32", "crc32": str(files.checksum(stored))})
         with self._guard:
             self._need_open()
-            files.write_safetensors(self._at("weights", f"step-{step}.safetensors"), stored, metadata)
+            self._written(step, lambda: files.write_safetensors(self._at("weights", f"step-{step}.safetensors"), stored, metadata))
 
     def results(self, split: str, examples: int = 0, **values: Any) -> None:
         """The result on a test split, as results("test", accuracy=0.9)."""
-        found = {str(name): files.finite(_number(value, name)) for name, value in values.items()}
+        found = self._numbers(self.step, values)
         with self._guard:
             self._need_open()
             others = [each for each in self._info["results"] if each["split"] != split]
@@ -270,8 +310,123 @@ class Run:
     def _at(self, *names: str) -> str:
         return os.path.join(self.path, *names)
 
+    @contextlib.contextmanager
+    def _being_looked_at(self) -> Iterator[None]:
+        before, self._looker = self._looker, threading.get_ident()
+        try:
+            yield
+        finally:
+            self._looker = before
+
+    def _captured(self, step: int, inputs: Any, layers: Any) -> bool:
+        """capture(), and whether it was written."""
+        try:
+            tensors, metadata = capture_parts(step, inputs, layers)
+        except NotFinite as error:
+            self._say(step, f"the maps of step {step} are left out: {error}", "not finite")
+            return False
+        with self._guard:
+            self._need_open()
+            return self._written(step, lambda: files.write_safetensors(self._at("captures", f"step-{step}.safetensors"), tensors, metadata))
+
+    def _thin(self, folder: str, budget: int) -> bool:
+        """Removes kept steps until the files of a folder take no more than `budget` bytes: always the one whose neighbours
+        are nearest by log(step + 1), never the first and the last. Returns whether there were too many."""
+        sizes = {step: os.path.getsize(self._at(folder, f"step-{step}.safetensors")) for step in self._kept_steps(folder)}
+        full = sum(sizes.values()) > budget
+        while sum(sizes.values()) > budget and len(sizes) > 2:
+            steps = sorted(sizes)
+            _, gone = min((math.log((after + 1) / (before + 1)), step) for before, step, after in zip(steps, steps[1:], steps[2:]))
+            os.remove(self._at(folder, f"step-{gone}.safetensors"))
+            del sizes[gone]
+        return full
+
+    def _kept_steps(self, folder: str) -> list[int]:
+        found = (re.fullmatch(r"step-([0-9]{1,15})\.safetensors", name) for name in os.listdir(self._at(folder)))
+        return [int(each.group(1)) for each in found if each]
+
+    def _numbers(self, step: int, values: Mapping[str, Any], taken: Sequence[str] = ()) -> dict[str, Optional[float]]:
+        """Those of the values that are numbers. Of the others, and of names that are taken, is said once that they are left
+        out."""
+        found, others = {}, []
+        for name, value in values.items():
+            try:
+                number = value if type(value) is float else _number(value, str(name))
+            except RunError:
+                others.append(str(name))
+                continue
+            if name in taken:
+                others.append(str(name))
+            else:
+                found[str(name)] = files.finite(number)
+        news = [name for name in others if name not in self._left_out]
+        if news:
+            self._left_out.update(news)
+            self._say(step, "left out of the points, since it is no number or its name has another meaning there: " + ", ".join(news))
+        return found
+
+    def _say(self, step: int, text: str, about: str = "", depth: int = 4) -> None:
+        """A note in the run, and a warning in the program; of what is said again and again the note alone."""
+        self.note(step, text, "warning")
+        if not about or about not in self._left_out:
+            self._left_out.add(about)
+            warnings.warn(text, stacklevel=depth)
+
+    def _written(self, step: int, write: Callable[[], None], opened: bool = False) -> bool:
+        """Whether `write` could write. A training goes on where it could not, as on a disk that is full: this is said once, and
+        again when it can write. opened: to a file that this run has opened, wherever its folder is now."""
+        try:
+            if not opened:
+                self._need_own_folder()
+            write()
+        except files.NotWritten as error:
+            self._unwritten += 1
+            if self._unwritten == 1:
+                warnings.warn(f"{error}; the training goes on, and what it logs is lost until this can be written", stacklevel=4)
+            return False
+        lost, self._unwritten = self._unwritten, 0
+        if lost:
+            self.note(step, f"{lost} points, maps or notes before this step are lost, since they could not be written", "warning")
+        return True
+
+    def _need_own_folder(self) -> None:
+        """Another run may be where this one was: its folder was removed, and its name used again."""
+        try:
+            own = os.path.samestat(os.stat(self.path), os.fstat(self._folder))
+        except OSError:
+            own = False
+        if not own:
+            raise files.NotWritten(self.path, "is not the folder any more that this run was begun in")
+
+    def _why_taken(self) -> str:
+        """Why a new run cannot be in this folder, where there is one."""
+        if any(os.path.realpath(run.path) == os.path.realpath(self.path) and run._lock >= 0 for run in _open_runs):
+            return ("is being written by this program, as where a cell of a notebook is run again; end that run with done(), and choose "
+                    "another folder, or resume=True to continue it")
+        try:
+            info = reading.Run(self.path).info
+            state, how = info["state"], f", which is {info['state']} at step {info['step']}"
+        except (RunError, KeyError):
+            state, how = "", ""
+        rank = _rank()
+        if rank and (state == "running" or self._is_locked()):
+            return f"is being written by another process of this training, and this is {rank}; make the Run in the first one alone"
+        if self._is_locked():
+            return "is being written by another process; stop that one first, or choose another folder"
+        return f"already contains a run{how}; choose another folder, or resume=True to continue it"
+
+    def _is_locked(self) -> bool:
+        try:
+            lock = os.open(self._at(".lock"), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            return self._lock_file(lock) == errno.EWOULDBLOCK
+        finally:
+            os.close(lock)
+
     def _new_info(self, model: dict, data: dict) -> dict:
-        ours = isinstance(model.get("architecture"), str)
+        ours = model.get("architecture") in ARCHITECTURES
         name = str(model.get("name") or model.get("architecture") or os.path.basename(self.path))
         facts = {"version": __version__, "writer": "relascope (Python)"}
         if "torch" in sys.modules:
@@ -298,25 +453,42 @@ class Run:
                     kept = b"".join(line for line in file if _step_of(line) <= last)
             files.write_whole(self._at("metrics.jsonl"), kept)
             for folder in "captures", "weights":
-                for name in os.listdir(self._at(folder)):
-                    found = re.fullmatch(r"step-([0-9]{1,15})\.safetensors", name)
-                    if found and int(found.group(1)) > last:
-                        os.remove(self._at(folder, name))
+                for step in self._kept_steps(folder):
+                    if step > last:
+                        os.remove(self._at(folder, f"step-{step}.safetensors"))
             self._info["step"] = last
         self._info.update(_validations(self._at("metrics.jsonl"), self._info.get("total_steps", 0)))
 
-    def _take_lock(self) -> None:
-        self._lock = os.open(self._at(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        for attempt in range(6):
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:  # a reader that asks whether it is held holds it for a moment
-                if attempt == 5:
-                    raise RunError(self.path, "is being trained by another process; stop that one first") from None
-                time.sleep(0.02)
+    def _take_lock(self, there: bool) -> str:
+        """Locks the run. Returns why the file system cannot; empty if it can. Two processes that begin the same new run at the
+        same time are told apart by the lock, or where there are none by who made its file."""
+        if not there and os.listdir(self.path):
+            raise RunError(self.path, self._why_taken() if os.path.exists(self._at(".lock")) else "is not empty; choose another folder")
+        try:
+            self._lock = os.open(self._at(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | (0 if there else os.O_EXCL), 0o644)
+        except FileExistsError:
+            raise RunError(self.path, self._why_taken()) from None
+        failed = self._lock_file(self._lock)
+        if failed == errno.EWOULDBLOCK:
+            raise RunError(self.path, self._why_taken())
+        if failed and failed not in _NO_LOCKS:
+            raise RunError(self._at(".lock"), f"cannot be locked: {os.strerror(failed)}")
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, _process_line().encode(), 0)
+        return os.strerror(failed) if failed else ""
+
+    @staticmethod
+    def _lock_file(lock: int) -> int:
+        """0, or why it cannot be locked: EWOULDBLOCK where another process holds it."""
+        for attempt in range(6):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return 0
+            except OSError as error:
+                if error.errno != errno.EWOULDBLOCK or attempt == 5:
+                    return error.errno or errno.EIO
+                time.sleep(0.02)  # a reader that asks whether it is held holds it for a moment
+        return errno.EWOULDBLOCK
 
     def _need_open(self) -> None:
         if self._ended:
@@ -326,7 +498,7 @@ class Run:
 
     def _save(self, durable: bool = True) -> None:
         self._saved = time.monotonic()
-        files.write_json(self._at("run.json"), self._info, durable)
+        self._written(self.step, lambda: files.write_json(self._at("run.json"), self._info, durable))
 
     def _end(self, state: str, message: str) -> None:
         with self._guard:
@@ -340,14 +512,14 @@ class Run:
             self._close()
 
     def _close(self) -> None:
-        for name in "_metrics", "_events", "_lock":  # the lock goes last: whoever gets it finds the end written
+        for name in "_metrics", "_events", "_folder", "_lock":  # the lock goes last: whoever gets it finds the end written
             if getattr(self, name) >= 0:
                 os.close(getattr(self, name))
             setattr(self, name, -1)
 
     def __del__(self) -> None:
         if getattr(self, "_lock", -1) >= 0:
-            self._end("stopped", "the program ended without run.done()")
+            _end_without_done(self)
 
 
 def _place(tensor: Any) -> Any:
@@ -404,9 +576,17 @@ def _forget_in_child() -> None:
         run._close()
 
 
+def _end_without_done(run: Run) -> None:
+    try:
+        run._need_own_folder()
+    except files.NotWritten:
+        return run._close()  # another run may be there
+    run._end("stopped", "the program ended without run.done()")
+
+
 def _end_open_runs() -> None:
     for run in list(_open_runs):
-        run._end("stopped", "the program ended without run.done()")
+        _end_without_done(run)
 
 
 os.register_at_fork(after_in_child=_forget_in_child)

@@ -10,14 +10,14 @@ watches:
 
     relascope.record("similarity", r, kind="relation")
 
-The probe is a forward pass of its own, without gradients and dropout. Training flags, buffers and the states of random
-numbers (PyTorch on all devices, NumPy, Python) are as before it.
+The probe is a forward pass of its own, without gradients and dropout. Whatever it changes is put back bit for bit (kept.py): what
+the modules hold, what they are called with, and random numbers (PyTorch on all devices, NumPy, Python). The first look is done
+twice: what gives other maps the second time cannot be put back, and is refused.
 """
 from __future__ import annotations
 
 import contextlib
 import inspect
-import random
 import threading
 import warnings
 from typing import Any, Callable, Iterator, Mapping, Optional, Union
@@ -25,7 +25,8 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Union
 import numpy as np
 
 from . import files
-from .capture import Inputs, Layer
+from .capture import Inputs, Layer, tokens_beside
+from .kept import as_before
 from .reading import RunError
 from .run import Run
 
@@ -46,47 +47,58 @@ def record(name: str, tensor: Any, kind: str = "relation") -> None:
 
 
 def watch(model: Any, run: Run, every: int = 100, inputs: Any = None, *, show: Union[Inputs, Mapping[str, Any], None] = None,
-          outputs: str = "", weights: bool = False) -> "Watch":
+          outputs: str = "", weights: bool = False, keep_mib: Optional[int] = 1024) -> "Watch":
     """Captures the maps of `model` for `inputs` now, whenever `every` steps have been logged (run.log), and at run.done().
 
     inputs: what the model is called with: a tensor, a tuple of arguments, a dictionary of keywords, or a function that
     gets the model and calls it. show: what the window shows of them (relascope.Inputs); without it images, token ids and
     vectors are shown as they are. outputs: "logits" or "probabilities" if the model's output, [S, classes], is kept as its
-    answer. weights: whether model.state_dict() is kept with each capture. Raises RunError if no map is found.
+    answer. weights: whether model.state_dict() is kept with each capture. keep_mib: MiB of captures, and as many of weights;
+    beyond them the steps whose neighbours are nearest are removed, never the first and the last; None: without a limit. Raises
+    RunError if no map is found, or if a look at the model changes what cannot be put back.
     """
-    return Watch(model, run, every, inputs, show, outputs, weights)
+    return Watch(model, run, every, inputs, show, outputs, weights, keep_mib)
 
 
 class Watch:
     """A model that is watched; close() ends it. capture(step) captures at once."""
 
-    def __init__(self, model: Any, run: Run, every: int, inputs: Any, show: Any, outputs: str, weights: bool):
+    def __init__(self, model: Any, run: Run, every: int, inputs: Any, show: Any, outputs: str, weights: bool,
+                 keep_mib: Optional[int] = None):
         if outputs not in ("", "logits", "probabilities"):
             raise RunError("outputs", f"is '{outputs}'; logits and probabilities are known")
         if type(every) is not int or every < 1:
             raise RunError("every", f"is {every!r}; a number of steps from 1 on is needed")
         if inputs is None:
             raise RunError("inputs", "are missing; give what the model is called with")
+        if keep_mib is not None and (type(keep_mib) is not int or keep_mib < 1):
+            raise RunError("keep_mib", f"is {keep_mib!r}; a number of MiB from 1 on is needed, or None for no limit")
         self.model, self.every = _plain(model), every
         self._run, self._inputs, self._show, self._outputs, self._weights = run, inputs, Inputs.of(show), outputs, weights
-        self._last = -1
+        self._last, self._budget, self._thinned = -1, keep_mib, False
+        self._made_for = _place_of(self.model)
+        first, output = self._look()
+        layers = first.layers()
+        if not layers:
+            raise RunError("model", _none_found(self.model, first.left_out))
+        if not first.same(self._look()[0]):
+            raise RunError("model", "makes other maps when it is called a second time, so that something changes which cannot be put back, "
+                                    "as a counter or a generator outside of its modules; keep that in an attribute of a module, and give "
+                                    "inputs that stay the same")
         if not run._info["parameters"]:
             run.set(parameters=sum(p.numel() for p in self.model.parameters()))
-        self.capture(run.step)
+        self._write(run.step, layers, output)
+        if first.left_out:
+            run.note(run.step, "maps are left out that are none of whole inputs and their objects: " + ", ".join(first.left_out))
         run._watches.append(self)
 
     def capture(self, step: int) -> None:
         """Captures the maps with the weights as they are now, as those after `step`."""
-        with _Probe(self.model) as probe:
-            output = self._call()
+        probe, output = self._look()
         layers = probe.layers()
         if not layers:
-            raise RunError("model", _none_found(self.model))
-        shown = self._shown(layers, output)
-        self._run.capture(step, shown, layers)
-        if self._weights:
-            self._run.weights(step, self.model.state_dict())
-        self._last = step
+            raise RunError("model", _none_found(self.model, probe.left_out))
+        self._write(step, layers, output)
 
     def close(self) -> None:
         """Ends watching."""
@@ -105,10 +117,30 @@ class Watch:
             self._run.note(step, text, "warning")
             warnings.warn(text, stacklevel=3)
 
+    def _look(self) -> tuple["_Probe", Any]:
+        with self._run._being_looked_at(), _Probe(self.model, self._inputs) as probe:
+            return probe, self._call()
+
+    def _write(self, step: int, layers: list[Layer], output: Any) -> None:
+        self._last = step
+        if not self._run._captured(step, self._shown(layers, output), layers):
+            return
+        if self._weights:
+            self._run.weights(step, self.model.state_dict())
+        if self._budget is not None:
+            removed = [self._run._thin(folder, self._budget << 20) for folder in ("captures", "weights")[:1 + self._weights]]
+            if any(removed) and not self._thinned:
+                self._thinned = True
+                self._run.note(step, f"the maps have filled keep_mib, {self._budget} MiB; from here on those steps are removed whose "
+                                     "neighbours are nearest")
+
     def _call(self) -> Any:
         given, more = self._inputs, {}
         if callable(given) and not hasattr(given, "shape"):
             return given(self.model)
+        place = _place_of(self.model)
+        if place != self._made_for:  # a trainer has moved the model, or changed its type
+            given = _moved(given, place)
         if _implementation(self.model) == "eager" and "output_attentions" in _parameters(self.model):
             more = {"output_attentions": True}
         if isinstance(given, Mapping):
@@ -116,8 +148,8 @@ class Watch:
         return self.model(*(given if isinstance(given, (tuple, list)) else (given,)), **more)
 
     def _shown(self, layers: list[Layer], output: Any) -> Inputs:
-        first = next(iter(layers[0].maps().values()))
-        samples, n = first.shape[0], first.shape[2]
+        kind, first = next(iter(layers[0].given().items()))
+        samples, n = first.shape[0], first.shape[1 if kind == "relation" else 2]
         found = dict(self._show.__dict__)
         if not any(found[name] is not None for name in ("images", "tokens", "vectors")):
             found.update(_seen(self._inputs, samples, n))
@@ -152,12 +184,30 @@ def _parameters(model: Any) -> Mapping[str, Any]:
     return inspect.signature(model.forward).parameters
 
 
+def _place_of(model: Any) -> tuple[Any, Any]:
+    """Device and type of the first parameter that has a floating point; None without one."""
+    first = next((p for p in model.parameters() if p.is_floating_point()), None)
+    return (None, None) if first is None else (first.device, first.dtype)
+
+
+def _moved(given: Any, place: tuple[Any, Any]) -> Any:
+    """What a model is called with, where the model is."""
+    if hasattr(given, "detach"):
+        return given.to(place[0], place[1] if given.is_floating_point() else None)
+    if isinstance(given, Mapping):
+        return {name: _moved(each, place) for name, each in given.items()}
+    return type(given)(_moved(each, place) for each in given) if type(given) in (list, tuple) else given
+
+
 def _implementation(model: Any) -> str:
     """How a model of transformers computes attention; empty for others."""
     return str(getattr(getattr(model, "config", None), "_attn_implementation", None) or "")
 
 
-def _none_found(model: Any) -> str:
+def _none_found(model: Any, left_out: list[str]) -> str:
+    if left_out:
+        return ("has no maps of whole inputs and their objects: " + ", ".join(left_out)
+                + "; call relascope.record(name, tensor, kind) in its forward")
     how = _implementation(model)
     if how and how not in ("eager", "sdpa"):
         return f'computes attention with "{how}", which makes no maps; load it with attn_implementation="eager"'
@@ -182,10 +232,10 @@ def _seen(given: Any, samples: int, n: int) -> dict[str, Any]:
                 low, high = float(array.min()), float(array.max())
                 array = array if 0 <= low and high <= 1 else (array - low) / max(high - low, 1e-12)
             height, width = array.shape[2:]
-            for side in range(1, min(height, width) + 1):
-                if height % side == 0 and width % side == 0 and (height // side) * (width // side) in (n, n - 1):
-                    return {"images": array, "patch": side}
-            return {"images": array}
+            sides = [side for side in range(1, min(height, width) + 1) if height % side == 0 and width % side == 0]
+            beside = {side: tokens_beside([n], (height // side) * (width // side)) for side in sides}
+            fitting = sorted((found[1], side) for side, found in beside.items() if found)  # with the fewest other tokens
+            return {"images": array, "patch": fitting[0][1]} if fitting else {"images": array}
     return {}
 
 
@@ -201,25 +251,29 @@ def _attention_of(query: Any, key: Any, value: Any, attn_mask: Any = None, dropo
         scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1), float("-inf"))
     if attn_mask is not None:
         scores = scores.masked_fill(~attn_mask, float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
-    return torch.softmax(scores, -1).nan_to_num(0.0)  # a row without any key has no weights
+    nothing = (scores == float("-inf")).all(-1, keepdim=True)  # a row without any key has no weights
+    return torch.softmax(scores.masked_fill(nothing, 0.0), -1).masked_fill(nothing, 0.0)
 
 
 class _Probe:
     """Runs a model once, and takes the maps that it makes; everything else is as before."""
 
-    def __init__(self, model: Any):
-        self.model = model
+    def __init__(self, model: Any, inputs: Any):
+        self.model, self._inputs = model, inputs
+        self.left_out: list[str] = []
+        self._sizes: list[int] = []  # what may be the number of inputs, of what the model is called with, the likeliest first
+        self._recorded: list[int] = []
         self._taken: list[tuple[str, str, Any]] = []  # layer, kind, values
         self._symbols: list[Any] = []
-        self._inside: list[tuple[str, Any, int]] = []  # name, module, how many maps were taken before it
+        self._inside: list[tuple[str, Any, int, tuple]] = []  # name, module, maps taken before it, shape that it was called with
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> "_Probe":
         import torch
         with contextlib.ExitStack() as stack:
-            stack.enter_context(_as_before(self.model))
+            stack.enter_context(as_before(self.model, self._inputs))
             for name, module in self.model.named_modules():
-                for handle in (module.register_forward_pre_hook(self._enter(name)),
+                for handle in (module.register_forward_pre_hook(self._enter(name), with_kwargs=True),
                                module.register_forward_hook(self._leave, always_call=True)):
                     stack.callback(handle.remove)
             stack.enter_context(_seen_by(self))
@@ -238,15 +292,17 @@ class _Probe:
     def record(self, name: str, tensor: Any, kind: str) -> None:
         if kind not in RECORDED:
             raise RunError("kind", f"is '{kind}'; there are {', '.join(RECORDED)}")
-        self._taken.append((str(name), kind, files.array_of(tensor, str(name)).astype(np.float32)))
+        values = files.array_of(tensor, str(name)).astype(np.float32)
+        self._taken.append((str(name), kind, values[None] if values.ndim == 3 else values))
+        self._recorded.append(self._taken[-1][2].shape[0])
 
-    def take(self, kind: str, values: Any) -> None:
-        """Maps of the module that runs: [S, maps, n, m], relations [S, n, n, d_r]."""
-        if values.ndim != 4:
-            return  # one input without its first dimension
-        values = values.detach().float().cpu().numpy()
-        around = [(name, module) for name, module, _ in self._inside]
+    def take(self, kind: str, values: Any, query: Any = None) -> None:
+        """Maps of the module that runs: [S, maps, n, m], relations [S, n, n, d_r], and the queries [S, h, n, width] of both."""
+        around = [(name, module) for name, module, _, _ in self._inside]
         name, module = around[-1] if around else ("model", None)
+        if query is not None and self._inside and _of_channels(tuple(query.shape), self._inside[-1][3]):
+            return self.leave_out(f"{name} of channels", values)
+        values = values.detach().float().cpu().numpy()
         if type(module).__name__ == "SymbolicAttention":
             self._symbols.append(values)
             return
@@ -261,10 +317,13 @@ class _Probe:
     def layers(self) -> list[Layer]:
         """What was taken, a layer for each module and call."""
         found: list[tuple[str, Layer]] = []
-        samples = max((values.shape[0] for _, _, values in self._taken if values.ndim == 4), default=1)
+        samples = self._samples()
         for name, kind, values in self._taken:
-            if values.ndim == 4 and values.shape[0] != samples:
-                continue  # of parts of the input, as windows
+            if values.ndim == 3:  # one head, or one input
+                values = values[:, None] if values.shape[0] == samples else values[None]
+            if values.ndim != 4 or values.shape[0] != samples:
+                self.leave_out(name, values)  # of parts of the input, as windows
+                continue
             same = [layer for other, layer in found if other == name]
             if not same or getattr(same[-1], kind) is not None:  # a module that is called again is another layer
                 same.append(Layer(name if not same else f"{name} #{len(same) + 1}"))
@@ -279,13 +338,39 @@ class _Probe:
                     layer.causal = layer.causal or not np.triu(values, 1).any()
         return [layer for _, layer in found]
 
+    def leave_out(self, name: str, values: Any) -> None:
+        text = f"{name} [{', '.join(map(str, values.shape))}]"
+        if text not in self.left_out:
+            self.left_out.append(text)
+
+    def same(self, other: "_Probe") -> bool:
+        """Whether another look has found the same, but for what devices round differently each time."""
+        here = all(p.device.type == "cpu" for p in self.model.parameters())
+        close = {"rtol": 1e-4, "atol": 1e-5} if here else {"rtol": 2e-2, "atol": 1e-2}
+        return len(self._taken) == len(other._taken) and all(
+            a[:2] == b[:2] and a[2].shape == b[2].shape and np.allclose(a[2], b[2], equal_nan=True, **close)
+            for a, b in zip(self._taken, other._taken))
+
+    def _samples(self) -> int:
+        """The number of inputs: what the model was called with says it."""
+        there = [values.shape[0] for _, _, values in self._taken]
+        for size in self._sizes + self._recorded:
+            if size in there:
+                return size
+        return self._sizes[0] if self._sizes else min(there, default=1)
+
     def _enter(self, name: str) -> Callable[..., None]:
-        def enter(module: Any, _: Any) -> None:
-            self._inside.append((name, module, len(self._taken) + len(self._symbols)))
+        def enter(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> None:
+            given = [*args, *kwargs.values()]
+            shapes = [tuple(each.shape) for each in _tensors_of(given) if each.ndim]
+            self._inside.append((name, module, len(self._taken) + len(self._symbols), shapes[0] if shapes else ()))
+            if module is self.model and not self._sizes and shapes:
+                listed = [len(given[0])] if isinstance(given[0], (list, tuple)) else []
+                self._sizes = [*listed, *shapes[0][:2], 1]  # first dimension, second where sequences come first, one input
         return enter
 
     def _leave(self, module: Any, _: Any, output: Any) -> None:
-        _, _, before = self._inside[-1]
+        _, _, before, _ = self._inside[-1]
         try:
             if isinstance(output, tuple):
                 self._look_at(module, output, len(self._taken) + len(self._symbols) > before)
@@ -331,10 +416,25 @@ def _are_numbered(names: list[str]) -> bool:
     return len(differing) == 1 and all(part.isdecimal() for part in differing[0])
 
 
+def _tensors_of(given: Any) -> Iterator[Any]:
+    """The tensors among arguments, also within lists and dictionaries."""
+    if hasattr(given, "detach"):
+        yield given
+    elif isinstance(given, (list, tuple, Mapping)):
+        for each in given.values() if isinstance(given, Mapping) else given:
+            yield from _tensors_of(each)
+
+
+def _of_channels(query: tuple, called: tuple) -> bool:
+    """Whether queries [S, h, rows, width] compare channels, as XCiT's, in a module that is called with [S, n, channels]."""
+    return len(query) == 4 and len(called) == 3 and query[3] == called[1] != query[2] and query[1] * query[2] == called[2]
+
+
 def _are_weights(values: Any) -> bool:
-    """Whether the last dimension holds weights: at least 0, with the sum 1, or 0 where everything is masked."""
+    """Whether the last dimension holds weights: at least 0, with the sum 1, or 0 where everything is masked. What is not
+    finite may be weights of a model that has diverged."""
     sums = values.float().sum(-1)
-    return bool((values >= 0).all()) and bool((((sums - 1).abs() < 1e-2) | (sums == 0)).all())
+    return bool(((values >= 0) | values.isnan()).all()) and bool((((sums - 1).abs() < 1e-2) | (sums == 0) | sums.isnan()).all())
 
 
 _mode_class: Any = None
@@ -369,44 +469,8 @@ def _mode() -> Any:
                 return output, (weights.mean(-3) if averaged else weights) if asked else None
             output = function(*args, **kwargs)
             if function is scaled:
-                self.probe.take("attention", _attention_of(*args, **kwargs))
+                self.probe.take("attention", _attention_of(*args, **kwargs), kwargs["query"] if "query" in kwargs else args[0])
             return output
 
     _mode_class = Mode
     return Mode
-
-
-@contextlib.contextmanager
-def _as_before(model: Any) -> Iterator[None]:
-    """A model in eval(), whose flags, buffers and random numbers are restored at the end."""
-    import torch
-    flags = [(module, module.training) for module in model.modules()]
-    fused = [module for module in model.modules() if getattr(module, "fused_attn", None) is False]  # timm: seen if it is fused
-    buffers = [(module, name, buffer, buffer.clone(), buffer._version) for module in model.modules()
-               for name, buffer in module._buffers.items() if buffer is not None]
-    fast = torch.backends.mha.get_fastpath_enabled() if hasattr(torch.backends, "mha") else None
-    python, numpy_state = random.getstate(), np.random.get_state()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
-    try:
-        with torch.random.fork_rng(devices=devices):
-            model.eval()
-            if fast is not None:
-                torch.backends.mha.set_fastpath_enabled(False)  # it computes no weights
-            for module in fused:
-                module.fused_attn = True
-            yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy_state)
-        if fast is not None:
-            torch.backends.mha.set_fastpath_enabled(fast)
-        for module in fused:
-            module.fused_attn = False
-        for module, training in flags:
-            module.training = training
-        with torch.no_grad():
-            for module, name, buffer, copy, version in buffers:
-                if buffer._version != version:
-                    buffer.copy_(copy)
-                if module._buffers.get(name) is not buffer:
-                    module._buffers[name] = buffer

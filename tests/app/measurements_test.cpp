@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measurements that go on while another run is shown, wait for a place, and are opened from the
+// status bar.
+#include <gtest/gtest.h>
+
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+
+#include "analysis/scan.h"
+#include "app/controllers/measurements.h"
+#include "app/pages/analysis_tab.h"
+#include "app/pages/atlas_page.h"
+#include "app/pages/data_source.h"
+#include "tests/app/window_fixture.h"
+#include "tests/widgets/child.h"
+#include "widgets/analysis/scan_view.h"
+#include "widgets/bar/job_list.h"
+#include "widgets/bar/status_strip.h"
+
+namespace relascope {
+namespace {
+
+using State = app::Measurement::State;
+
+class MeasurementsTest : public WindowTest {
+protected:
+    AtlasPage* page() { return qobject_cast<AtlasPage*>(window->page(PageId::Atlas)); }
+    AnalysisTab* scan() { return page()->tab("scan"); }
+    ScanView* view() { return dynamic_cast<ScanView*>(scan()->view()); }
+    app::Measurements& measurements() { return c().measurements; }
+    /// Chooses a run while the page Atlas is shown.
+    void choose(const QString& run) {
+        c().selection.setRuns({run});
+        c().selection.setCurrent(run);
+        ASSERT_TRUE(waitUntil([&] {
+            const auto& subject = page()->controller().subject();
+            return subject && QString::fromStdString(subject->path) == run && subject->data;
+        }));
+    }
+    bool ended(std::size_t number) {
+        return waitUntil([&] { return !measurements().all().at(number)->active(); }, 60000);
+    }
+    /// Two runs, and the tab *Scan* of the second one.
+    void openTwo() {
+        first = finishedRun();
+        second = finishedRun();
+        QTest::keyClick(window.get(), Qt::Key_6, Qt::ControlModifier);
+        page()->showTab("scan");
+        scan()->setValues({{"examples", std::int64_t{60}}, {"seconds", std::int64_t{5}}});
+        choose(second);
+    }
+    QString first, second;
+};
+
+TEST_F(MeasurementsTest, GoOnWhenAnotherRunIsChosenAndAreShownWithTheirRun) {
+    openTwo();
+    click(scan()->runButton());
+    ASSERT_EQ(measurements().all().size(), 1u);
+    EXPECT_TRUE(page()->scanTask().busy());
+    choose(first);
+    EXPECT_FALSE(page()->controller().followed(core::scanAnalysis())) << "it is not of this run";
+    EXPECT_TRUE(measurements().all()[0]->active());
+    EXPECT_TRUE(view()->isEmpty());
+    choose(second);
+    EXPECT_TRUE(page()->scanTask().busy() || !view()->isEmpty()) << "it is followed again";
+    choose(first);
+    ASSERT_TRUE(ended(0));
+    EXPECT_EQ(measurements().all()[0]->state(), State::Done)
+        << measurements().all()[0]->problem().toStdString();
+    EXPECT_TRUE(view()->isEmpty());
+    choose(second);
+    ASSERT_TRUE(waitUntil([&] { return !view()->isEmpty(); }));
+    EXPECT_EQ(measurements().all().size(), 1u) << "it was not measured again";
+    EXPECT_TRUE(measurements().all()[0]->seen());
+}
+
+TEST_F(MeasurementsTest, GoOnWhenATrainingBegins) {
+    openTwo();
+    click(scan()->runButton());
+    chooseTiny(8);
+    c().experiment.start();
+    ASSERT_TRUE(ended(0));
+    EXPECT_EQ(measurements().all()[0]->state(), State::Done);
+    EXPECT_TRUE(waitUntil([&] { return !c().training.busy(); }));
+}
+
+TEST_F(MeasurementsTest, WaitForAPlaceAndEndWhenTheyAreCancelled) {
+    openTwo();
+    measurements().places = 1;
+    scan()->strip()->setDelay(0);
+    click(scan()->runButton());
+    choose(first);
+    click(scan()->runButton());
+    ASSERT_EQ(measurements().all().size(), 2u);
+    const auto waits = measurements().all()[1];
+    EXPECT_EQ(measurements().all()[0]->state(), State::Running);
+    EXPECT_EQ(waits->state(), State::Waiting);
+    const auto before = measurements().all()[0];
+    measurements().cancel(*before);
+    EXPECT_EQ(before->state(), State::Cancelled);
+    EXPECT_EQ(waits->state(), State::Running);
+    ASSERT_EQ(measurements().all().size(), 1u);
+    QTest::mouseClick(scan()->strip()->cancelButton(), Qt::LeftButton);
+    EXPECT_EQ(waits->state(), State::Cancelled);
+    EXPECT_TRUE(measurements().all().empty());
+    EXPECT_TRUE(scan()->runButton()->isEnabled());
+}
+
+TEST_F(MeasurementsTest, AreListedInTheStatusBarAndOpenedFromThere) {
+    openTwo();
+    auto* button = window->status()->jobsButton();
+    auto* list = window->status()->findChild<JobList*>();
+    EXPECT_EQ(button->text(), "Measurements");
+    EXPECT_EQ(list->count(), 0);
+    click(scan()->runButton());
+    EXPECT_TRUE(button->text().startsWith("1 measuring")) << button->text().toStdString();
+    choose(first);
+    window->showPage(PageId::Data);
+    ASSERT_TRUE(ended(0));
+    EXPECT_EQ(button->text(), "1 measured");
+    QTest::mouseClick(button, Qt::LeftButton);
+    ASSERT_TRUE(list->isVisible());
+    ASSERT_EQ(list->count(), 1);
+    const auto number = measurements().all()[0]->number;
+    EXPECT_TRUE(list->text(number).startsWith("Scan of")) << list->text(number).toStdString();
+    EXPECT_EQ(list->button(number)->text(), "Open");
+    EXPECT_EQ(button->text(), "Measurements") << "it is known now";
+    click(list->button(number));
+    EXPECT_FALSE(list->isVisible());
+    ASSERT_TRUE(waitUntil([&] {
+        return window->currentPage() == PageId::Atlas && c().selection.current() == second &&
+               !view()->isEmpty();
+    }));
+    EXPECT_EQ(measurements().all().size(), 1u) << "it was not measured again";
+    measurements().clear();
+    EXPECT_EQ(list->count(), 0);
+}
+
+TEST_F(MeasurementsTest, AScanAfterTrainingIsShownWhereverItsRunIsChosen) {
+    openTwo();
+    scan()->setValues({});
+    page()->learn(AtlasPage::Learn::Asked);  // of kQuickScan seconds
+    ASSERT_TRUE(ended(0));
+    measurements().clear();
+    ASSERT_TRUE(AtlasPage::hasKeptScan(second));
+    choose(first);
+    EXPECT_TRUE(view()->isEmpty());
+    QSignalSpy learned(page(), &AtlasPage::learned);
+    choose(second);
+    EXPECT_TRUE(waitUntil([&] { return !view()->isEmpty(); })) << "kept with the run";
+    EXPECT_EQ(learned.size(), 1) << "the Workbench shows it, too";
+}
+
+TEST(JobListTest, SaysHowFarTheyAre) {
+    using JobState = JobItem::State;
+    JobItem one{.number = 1, .title = "Scan of a", .state = JobState::Running, .fraction = 0.4};
+    JobItem two{.number = 2, .title = "Atlas of b", .state = JobState::Waiting};
+    EXPECT_EQ(jobsText({one, two}), "2 measuring, 20 %");
+    two.state = JobState::Done;
+    EXPECT_EQ(jobsText({one, two}), "1 measuring, 40 %, 1 measured");
+    two.seen = true;
+    one.state = JobState::Failed;
+    EXPECT_EQ(jobsText({one, two}), "1 failed");
+    JobList list;
+    list.setJobs({one, two});
+    EXPECT_TRUE(list.button(1)->isHidden()) << "there is nothing to open";
+    QSignalSpy opened(&list, &JobList::openRequested), cancelled(&list, &JobList::cancelRequested);
+    list.button(2)->click();
+    EXPECT_EQ(opened.size(), 1);
+    two.state = JobState::Running;
+    list.setJobs({two});
+    EXPECT_EQ(list.count(), 1);
+    list.button(2)->click();
+    EXPECT_EQ(cancelled.size(), 1);
+}
+
+}  // namespace
+}  // namespace relascope
