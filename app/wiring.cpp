@@ -494,9 +494,10 @@ void wireJobs(widgets::StatusStrip& strip, Controllers& c,
     };
     QObject::connect(timer, &QTimer::timeout, list, show);
     QObject::connect(measurements, &Measurements::changed, list, show);
-    QObject::connect(measurements, &Measurements::measured, &c.messages, [&c](const Measurement& one) {
-        c.messages.ok(QStringLiteral("%1 is done").arg(titleOfJob(one)));
-    });
+    QObject::connect(measurements, &Measurements::measured, &c.messages,
+                     [&c](const Measurement& one) {
+                         c.messages.ok(QStringLiteral("%1 is done").arg(titleOfJob(one)));
+                     });
     QObject::connect(&strip, &widgets::StatusStrip::jobsRequested, list,
                      [&strip, list, measurements] {
                          const auto* button = strip.jobsButton();
