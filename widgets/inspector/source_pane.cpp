@@ -20,6 +20,7 @@
 #include "widgets/source/tile_view.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/folding_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -164,11 +165,9 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_other = line();
     m_other->setForegroundRole(QPalette::PlaceholderText);
     m_origin = line();
-    m_output = new QLabel(this);
+    m_output = new Readout(this);
     m_output->setFont(smallFont());
-    m_output->setTextFormat(Qt::RichText);
-    m_output->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_output->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_output->setFitting(true);
     answer->addWidget(m_output, 1);
     m_allAnswers = iconButton("chevron-down", QStringLiteral("Show every answer"), this);
     m_allAnswers->setCheckable(true);
@@ -300,7 +299,11 @@ void SourcePane::setResult(const ProbeResult& result, const ProbeResult* before)
             QStringLiteral("%1 tokens")
                 .arg(groupedNumber(static_cast<qlonglong>(result.sample.source.size()))));
     }
-    m_output->setText(answerText(result, before, true));
+    // With the true answer; the answers alone; the last one alone.
+    const QString whole = answerText(result, before, true),
+                  answer = answerText(result, before, true, false);
+    m_output->setForms({whole, answer, answer.section(QStringLiteral(": "), 1),
+                        answerText(result, nullptr, true, false).section(QStringLiteral(": "), 1)});
     m_output->setAccessibleName(answerText(result, before));
     m_output->setToolTip(pair ? QStringLiteral("Next-token prediction of the model, given the "
                                                "correct target so far (teacher forcing)")
@@ -355,7 +358,7 @@ void SourcePane::showOther(const ProbeResult& result, int shown) {
 }
 
 void SourcePane::setTokenCount(const QString& text) {
-    m_output->setText(text);
+    m_output->setForms({text});
     m_output->show();
 }
 

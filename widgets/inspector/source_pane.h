@@ -80,6 +80,7 @@ namespace relascope::widgets {
 class FindBar;
 class InputChooser;
 class ProbabilityBars;
+class Readout;
 class SampleChooser;
 class SourceObjects;
 class TextInput;
@@ -153,7 +154,7 @@ private:
     TextOutcome* m_outcome;
     QWidget* m_filler;  ///< fills the space below a text
     QLabel* m_origin;
-    QLabel* m_output;           ///< the label and the answer, or the number of tokens
+    Readout* m_output;          ///< the label and the answer, or the number of tokens
     QToolButton* m_allAnswers;  ///< shows the probabilities though they take height
     QLabel* m_notFinite;        // why there are no outputs
     ProbabilityBars* m_bars;

@@ -295,6 +295,8 @@ void Chip::paintEvent(QPaintEvent*) {
     if (on) face.setWeight(QFont::DemiBold);
     painter.setFont(face);
     painter.setPen(!isEnabled() ? t.faint : on ? t.accent : m_ink.isValid() ? m_ink : t.text);
+    constexpr int slack = 6;  // px on each side, before anything is left out
+    box.adjust(icon().isNull() ? -slack : 0, 0, slack, 0);
     const bool fits = QFontMetrics(face).horizontalAdvance(text()) <= box.width();
     paint::elidedText(
         painter, box,

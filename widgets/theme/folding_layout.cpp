@@ -16,6 +16,12 @@
 
 namespace relascope::widgets {
 
+namespace {
+
+constexpr int kLeastTitle = 40;  // px
+
+}  // namespace
+
 FoldingButton::FoldingButton(const QString& text, const char* iconName, QWidget* parent)
     : QPushButton(text, parent), m_icon(iconName) {
     setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
@@ -65,6 +71,19 @@ void Readout::setForms(const QStringList& forms) {
     m_chosen = std::clamp<int>(m_chosen, 0, std::max<int>(0, this->forms() - 1));
     setText(m_forms.value(m_chosen));
     updateGeometry();
+    fit();
+}
+
+void Readout::fit() {
+    if (!m_fitting) return;
+    int form = 0;
+    while (form + 1 < forms() && widthOf(form) > width()) ++form;
+    choose(form);
+}
+
+void Readout::resizeEvent(QResizeEvent* event) {
+    QLabel::resizeEvent(event);
+    fit();
 }
 
 int Readout::widthOf(int form) const {
@@ -184,6 +203,12 @@ void FoldingLayout::fold(int width) {
     each(Role::Control, [](Entry& entry) { entry.folded = entry.canFold(); });
     each(Role::Control, leaveOut);
     each(Role::Answer, leaveOut);
+    // Without the answer there may be room for the first ones again.
+    for (auto& entry : m_entries) {
+        if (!entry.away || entry.acts() != Role::Control || entry.item->isEmpty()) continue;
+        setAway(entry, false);
+        if (!fits()) setAway(entry, true);
+    }
     // A colour scale keeps what it can.
     for (auto& entry : m_entries)
         if (entry.folded && entry.acts() == Role::Fixed && !entry.item->isEmpty() && fits())
@@ -242,6 +267,10 @@ void FoldingLayout::place(const QRect& rect) {
         if (entry->role == Role::Value) width += std::max(0, rest);
         // What is too long all the same gives way; nothing lies on top of anything else.
         width = std::clamp(width, 0, std::max(0, right - left));
+        if (entry->role == Role::Title && width < std::min(kLeastTitle, entry->width())) {
+            entry->widget()->move(outside);  // a few letters name nothing
+            continue;
+        }
         put(*entry, left, width);
         left += width + spacing();
     }

@@ -42,14 +42,21 @@ class Readout : public QLabel {
 public:
     explicit Readout(QWidget* parent = nullptr);
     void setForms(const QStringList& forms);
+    /// Chooses the longest form that has room by itself, outside of a FoldingLayout.
+    void setFitting(bool on) { m_fitting = on; }
     int forms() const { return static_cast<int>(m_forms.size()); }
     int widthOf(int form) const;  ///< px
     void choose(int form);
     int chosen() const { return m_chosen; }
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void fit();
     QStringList m_forms;
     int m_chosen = 0;
+    bool m_fitting = false;
 };
 
 class FoldingLayout : public QLayout {
