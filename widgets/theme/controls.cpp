@@ -23,7 +23,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kListArrow = 16;  ///< px, for the arrow of a folded control
+constexpr int kListArrow = 28;  ///< px, for the arrow and the frame of a folded control
 
 /// One segment: the group's box is drawn by the control, so a segment draws its fill and text only.
 class Segment : public QToolButton {
