@@ -99,14 +99,9 @@ void Readout::choose(int form) {
 }
 
 FoldingLayout::FoldingLayout(QWidget* parent)
-    : QLayout(parent),
-      m_more(iconButton("more", QStringLiteral("More of this bar"), parent)),
-      m_menu(new QMenu(m_more)) {
+    : QLayout(parent), m_more(iconButton("more", QStringLiteral("More of this bar"), parent)) {
     m_more->hide();
     m_more->setPopupMode(QToolButton::InstantPopup);
-    m_more->setMenu(m_menu);
-    m_menu->setToolTipsVisible(true);
-    connect(m_menu, &QMenu::aboutToShow, this, &FoldingLayout::fillMenu);
 }
 
 FoldingLayout::~FoldingLayout() = default;
@@ -251,6 +246,12 @@ void FoldingLayout::place(const QRect& rect) {
         right -= spacing();
     }
     m_more->setVisible(away);
+    if (away && !m_menu) {  // few bars ever need one
+        m_menu = new QMenu(m_more);
+        m_menu->setToolTipsVisible(true);
+        m_more->setMenu(m_menu);
+        connect(m_menu, &QMenu::aboutToShow, this, &FoldingLayout::fillMenu);
+    }
     if (away) {
         const QSize size = m_more->sizeHint();
         right -= size.width();

@@ -112,7 +112,7 @@ private:
 
     std::vector<Entry> m_entries;
     QToolButton* m_more;
-    QMenu* m_menu;
+    QMenu* m_menu = nullptr;
     bool m_placing = false;
 };
 
