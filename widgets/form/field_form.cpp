@@ -101,11 +101,18 @@ void growToFit(QDialog* dialog) {
     QMetaObject::invokeMethod(
         dialog,
         [dialog] {
-            const int needed = dialog->layout()->totalHeightForWidth(dialog->width());
+            int needed = dialog->layout()->totalHeightForWidth(dialog->width());
+            // The layout of the dialog asks a scroll area for its least height alone.
+            for (const auto* body : dialog->findChildren<DialogBody*>())
+                needed =
+                    std::max(needed, dialog->height() - body->height() + body->sizeHint().height());
             constexpr int title = 40;  // px of the window's frame
             const int room = dialog->screen()->availableGeometry().height() - title;
             if (const int height = std::min(needed, room); height > dialog->height())
                 dialog->resize(dialog->width(), height);
+            const QRect screen = dialog->screen()->availableGeometry();
+            if (const int below = dialog->geometry().bottom() - screen.bottom(); below > 0)
+                dialog->move(dialog->x(), std::max(screen.top(), dialog->y() - below));
         },
         Qt::QueuedConnection);
 }
