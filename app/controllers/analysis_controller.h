@@ -19,7 +19,8 @@
 namespace relascope::app {
 
 /// Quick analyses run one after another, and end with their subject. Those on demand are
-/// measurements, which go on when another subject is set, and are followed again when it returns.
+/// measurements, which continue when another subject is set, and are followed again when it
+/// returns.
 class AnalysisController : public QObject {
     Q_OBJECT
 public:
@@ -28,15 +29,15 @@ public:
     ~AnalysisController() override;
 
     /// Sets the subject, cancels the quick analyses that the change affects and lets go those on
-    /// demand; one that goes on for the new subject is followed. The weights stay loaded while path
-    /// and step are the same. Another cell of the same map changes nothing.
+    /// demand; one that still runs for the new subject is followed. The weights stay loaded while
+    /// path and step are the same. Another cell of the same map changes nothing.
     SubjectChange setSubject(std::optional<AnalysedSubject> subject);
     const std::optional<AnalysedSubject>& subject() const { return m_subject; }
     LongTask& task(const core::Analysis& analysis) { return m_entries.at(analysis.name).task; }
 
     /// The request of the measurement that is followed; nullopt: none is.
     std::optional<AnalysisRequest> followed(const core::Analysis& analysis) const;
-    /// Follows a measurement no more, which goes on; a quick analysis is cancelled.
+    /// Stops following a measurement, which continues; a quick analysis is cancelled.
     void letGo(const core::Analysis& analysis);
     /// The result of an earlier measurement of this subject with this request; null: there is none.
     MeasurementPtr measured(const core::Analysis& analysis, const AnalysisRequest& request) const;

@@ -165,7 +165,7 @@ public:
         if (!std::exchange(m_job, nullptr)) return;
         Q_EMIT ended();
     }
-    /// Does not follow the job any more, which goes on.
+    /// Stops following the job, which continues.
     void leave() {
         ++m_request;
         finish();

@@ -164,7 +164,7 @@ Measurements::Desk& Measurements::deskFor(const AnalysedSubject& subject) {
         if (desk->measures) continue;
         const bool hasWeights =
             desk->path == subject.path && desk->checkpoint == subject.checkpoint;
-        // One that winds down a cancelled measurement of these weights knows how to go on.
+        // A session that is ending a cancelled measurement of these weights can continue it.
         if (hasWeights || (!found && !desk->looker.queue().busy())) found = desk.get();
         if (hasWeights) break;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measurements of the window that take seconds to minutes. They go on whatever is shown meanwhile,
+// Measurements of the window that take seconds to minutes. They continue whatever is shown,
 // as many at once as the machine has cores to spare, and their results stay until the window ends.
 #pragma once
 
@@ -82,7 +82,7 @@ public:
     /// have ended the last `kMostEnded` stay.
     const std::vector<MeasurementPtr>& all() const { return m_all; }
     int active() const;  ///< how many run or wait
-    /// The newest of an analysis and this subject that goes on, or is done; null: none.
+    /// The newest of an analysis and this subject that runs or waits, or is done; null: none.
     MeasurementPtr active(const core::Analysis& analysis, const AnalysedSubject& subject) const;
     MeasurementPtr done(const core::Analysis& analysis, const AnalysedSubject& subject,
                         const AnalysisRequest& request) const;

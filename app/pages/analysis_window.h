@@ -42,7 +42,7 @@ public:
     ~AnalysisWindow() override;
 
     /// Sets the subject, which the inspector shows; nullopt: none. Measurements of an earlier one
-    /// go on, and results that do not depend on the change stay.
+    /// continue, and results that do not depend on the change stay.
     void setSubject(std::optional<AnalysedSubject> subject);
     /// Sets the input B for patching.
     void setSecond(ProbeSample sample, const QString& name);

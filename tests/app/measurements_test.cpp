@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measurements that go on while another run is shown, wait for a place, and are opened from the
+// Measurements that continue while another run is shown, wait for a place, and are opened from the
 // status bar.
 #include <gtest/gtest.h>
 

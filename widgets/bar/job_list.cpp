@@ -48,7 +48,7 @@ QString jobsText(const std::vector<JobItem>& jobs) {
 JobList::JobList(QWidget* parent)
     : QFrame(parent, Qt::Popup),
       m_column(new QVBoxLayout),
-      m_empty(mutedLabel(QStringLiteral("What takes longer to measure is listed here: it goes on "
+      m_empty(mutedLabel(QStringLiteral("What takes longer to measure is listed here: it continues "
                                         "while you look at something else."),
                          this)),
       m_clear(new QPushButton(QStringLiteral("Clear"), this)) {

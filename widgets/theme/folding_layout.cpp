@@ -31,10 +31,6 @@ void FoldingButton::setFolded(bool folded) {
     if (std::exchange(m_folded, folded) != folded) update();
 }
 
-QSize FoldingButton::sizeHint() const {
-    return QPushButton::sizeHint();
-}
-
 QSize FoldingButton::minimumSizeHint() const {
     return {kFoldedWidth, QPushButton::minimumSizeHint().height()};
 }
@@ -67,7 +63,9 @@ Readout::Readout(QWidget* parent) : QLabel(parent) {
 }
 
 void Readout::setForms(const QStringList& forms) {
+    if (forms == m_forms) return;
     m_forms = forms;
+    m_widths.assign(static_cast<std::size_t>(forms.size()), -1);
     m_chosen = std::clamp<int>(m_chosen, 0, std::max<int>(0, this->forms() - 1));
     setText(m_forms.value(m_chosen));
     updateGeometry();
@@ -87,11 +85,16 @@ void Readout::resizeEvent(QResizeEvent* event) {
 }
 
 int Readout::widthOf(int form) const {
-    const QString plain = QTextDocumentFragment::fromHtml(m_forms.value(form)).toPlainText();
-    // Bold digits are wider.
-    QFont bold = font();
-    bold.setBold(true);
-    return QFontMetrics(bold).horizontalAdvance(plain) + 8;
+    if (form < 0 || form >= forms()) return 0;
+    auto& width = m_widths[static_cast<std::size_t>(form)];
+    if (width < 0) {  // the layout asks often: at each move of the pointer over a map
+        const QString plain = QTextDocumentFragment::fromHtml(m_forms[form]).toPlainText();
+        // Bold digits are wider.
+        QFont bold = font();
+        bold.setBold(true);
+        width = QFontMetrics(bold).horizontalAdvance(plain) + 8;
+    }
+    return width;
 }
 
 void Readout::choose(int form) {

@@ -24,7 +24,6 @@ public:
     void setFolded(bool folded);
     bool isFolded() const { return m_folded; }
     static constexpr int kFoldedWidth = 34;  ///< px
-    QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
 protected:
@@ -55,6 +54,7 @@ protected:
 private:
     void fit();
     QStringList m_forms;
+    mutable std::vector<int> m_widths;  ///< of the forms; -1: not measured yet
     int m_chosen = 0;
     bool m_fitting = false;
 };
