@@ -400,10 +400,11 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
     }
     if (auto* ofText = m_controls->ofText(); ofText && subject && subject->data)
         ofText->setVisible(subject->data->splits.front().isText);
-    if (m_above)
-        m_above->setWords(subject && subject->data && !subject->data->splits.empty()
-                              ? subject->data->splits.front().hypothesisWords
-                              : std::vector<std::string>());
+    for (auto* options : {m_above, m_controls})
+        if (options)
+            options->setWords(subject && subject->data && !subject->data->splits.empty()
+                                  ? subject->data->splits.front().hypothesisWords
+                                  : std::vector<std::string>());
     if (anew) {
         m_valid = false;
         m_offers = true;
