@@ -162,7 +162,7 @@ void AnalysisOptions::addAttribute(const core::AnalysisField& field) {
     box->setFixedWidth(210);
     box->setAccessibleName(label);
     box->setToolTip(words(field.spec.help));
-    box->lineEdit()->setPlaceholderText(QStringLiteral("choose one, or type a statement"));
+    box->lineEdit()->setPlaceholderText(QStringLiteral("choose or type one"));
     add(label, box);
     addGap();
     m_attributes.push_back(box);

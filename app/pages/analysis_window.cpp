@@ -60,6 +60,9 @@ AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyse
       m_pages(new QStackedWidget(this)) {
     m_bar->setDrawBase(false);
     m_bar->setExpanding(false);
+    // Where it scrolls it does not return to the first tab when others are hidden.
+    m_bar->setUsesScrollButtons(false);
+    m_bar->setElideMode(Qt::ElideRight);
     m_bar->setFocusPolicy(Qt::TabFocus);
     m_bar->setAccessibleName(QStringLiteral("Measurements"));
     for (const auto* analysis : analyses) addTab(*analysis);

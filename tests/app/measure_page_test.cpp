@@ -69,8 +69,9 @@ TEST_F(MeasurePageTest, IsReachedFromTheMapByGroups) {
                          : analysis->kept    ? PageId::Atlas
                                              : PageId::Measure)
             << analysis->name;
-        if (shown == PageId::Measure)
+        if (shown == PageId::Measure) {
             EXPECT_EQ(analyses().current()->analysis().name, analysis->name);
+        }
     }
 }
 
@@ -91,9 +92,10 @@ TEST_F(MeasurePageTest, ShowsTheTabsOfAGroup) {
     EXPECT_EQ(analyses().current()->analysis().name, "dictionary") << "as it was left";
     // What a page of the smallest window has room for.
     for (const auto* analysis : core::analyses())
-        if (!analysis->twoModels && !analysis->kept)
+        if (!analysis->twoModels && !analysis->kept) {
             EXPECT_LE(analyses().tab(analysis->name)->minimumSizeHint().width(), 780)
                 << analysis->name;
+        }
 }
 
 TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {

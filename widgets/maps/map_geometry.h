@@ -93,7 +93,7 @@ public:
 
     /// Whether cells are large enough for a picture or text beside each.
     bool labelled() const { return cell() >= m_axes.labelledFrom(); }
-    bool upright() const { return labelled() && m_axes.upright(m_cell); }
+    bool upright() const { return labelled() && m_axes.upright(cell()); }
     int margin(bool rows) const { return m_axes.margin(rows, cell(), labelled(), m_widest); }
     /// The margin that contains the labels of the rows (columns).
     QRect marginRect(bool rows) const;
