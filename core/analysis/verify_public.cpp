@@ -13,6 +13,7 @@
 #include "model/public/family.h"
 #include "probe/map_collector.h"
 #include "text/tokenizer.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -98,7 +99,8 @@ VerifyLine verifyTokenizer(const std::string& folder) {
             const bool same =
                 tokenizer->encodeTyped(text) == ids &&
                 tokenizer->encodeTyped(text, false) == bare &&
-                tokenizer->decode(bare) == (back == one.end() ? text : back->get<std::string>());
+                validUtf8(tokenizer->decode(bare)) ==
+                    (back == one.end() ? text : back->get<std::string>());
             if (same) continue;
             if (line.absolute == 0.0) line.note = "first: " + json(text).dump().substr(0, 60);
             ++line.absolute;
