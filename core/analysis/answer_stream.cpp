@@ -53,7 +53,7 @@ torch::Tensor AnswerStream::pooled(const torch::Tensor& x) const {
 
 torch::Tensor AnswerStream::answer(const torch::Tensor& pooled) const {
     const auto y = uncapped(pooled);
-    return form ? cappedScores(*form, y, vocabulary) : y;
+    return form ? cappedScores(*form, y) : y;
 }
 
 torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
@@ -62,8 +62,9 @@ torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
     if (!hidden.is_empty()) x = torch::relu(hidden->forward(x));
     if (pool == Pool::Pair)
         return (out->forward(x.slice(1, 0, 1)) + second->forward(x.slice(1, 1, 2))) / 2;
+    if (!project.is_empty()) x = project->forward(x);
     x = out->forward(x);
-    if (form) x = x.slice(-1, 0, vocabulary);
+    if (form) x = uncappedScores(*form, x, vocabulary);
     return x.size(-1) == 1 ? torch::cat({torch::zeros_like(x), x}, -1) : x;
 }
 
@@ -77,6 +78,7 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
     if (o.find<TokenInput>()) {
         blocks("layers.blocks", "blocks");
         s.norm = Norm(part<NormImpl>(model, "layers.norm"));
+        s.project = Linear(part<LinearImpl>(model, "layers.project_out"));
     } else if (const auto* vision = o.find<VisionTransformerOptions>()) {
         blocks("encoder_blocks", "blocks");
         s.pool = vision->pool == "cls" ? Pool::First : Pool::Mean;

@@ -52,7 +52,7 @@ struct Direction {
 // The weights [d] of x, through a norm whose scale is held at its value for x [d].
 torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
     if (norm.isNone()) return weights;
-    const auto weight = norm.weight.defined() ? exact(norm.weight) : torch::ones_like(weights);
+    const auto weight = norm.gain().defined() ? exact(norm.gain()) : torch::ones_like(weights);
     auto y = exact(norm.forward(x));
     auto scaled = exact(x), back = weights * weight;
     if (norm.bias.defined()) y = y - exact(norm.bias);
@@ -239,7 +239,7 @@ void addBlock(Collector& collector, int layer, const std::string& block, const B
         collector.heads(PartKind::CrossHead, layer, cross->hook, cross->wo);
         collector.bias(layer, "the cross heads", cross->wo->bias);
     }
-    const auto& last = parts.feedForward->linear2->bias;
+    const auto last = parts.feedForward->lastBias();
     collector.add(PartKind::FeedForward, layer, block + ".hook_mlp_out", 1.0, last);
     collector.bias(layer, "the feed-forward", last);
 }

@@ -328,7 +328,7 @@ torch::Tensor HeldNorm::back(const torch::Tensor& m) const {
 HeldNorm heldNorm(const NormImpl& norm, const torch::Tensor& x) {
     HeldNorm held;
     if (norm.isNone()) return held;
-    if (norm.weight.defined()) held.weights = precise(norm.weight);
+    if (const auto gain = norm.gain(); gain.defined()) held.weights = precise(gain);
     if (norm.bias.defined()) held.bias = precise(norm.bias);
     held.centres = norm.centres();
     const auto y = held.centres ? x - x.mean(-1, true) : x;
@@ -497,7 +497,7 @@ void StreamWalk::middle(const Way& way, const At& at, const StreamBlock& block) 
 }
 
 void StreamWalk::feedForward(const Way& way, const At& at, const StreamBlock& block) {
-    const auto& last = block.feedForward->linear2->bias;
+    const auto last = block.feedForward->lastBias();
     bias(way, at, "the feed-forward", last);
     const auto out = point(block.hook + ".hook_mlp_out");
     rows(part(PartKind::FeedForward, at), way, last.defined() ? out - precise(last) : out);

@@ -37,7 +37,10 @@ struct PublicDecoderOptions : TransformerLMOptions,
                               BlockDetails,
                               DocumentOptions,
                               FamilyName,
-                              OutputLayer {
+                              OutputLayer,
+                              EndDetails,
+                              OutputForm {
+    PublicDecoderOptions() { soft_cap = 0.0, row_multiple = 1; }
     bool operator==(const PublicDecoderOptions&) const = default;
 };
 
