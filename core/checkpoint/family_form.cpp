@@ -90,7 +90,7 @@ std::optional<FamilyForm> readFamilyForm(const std::string& run, const ModelOpti
     }
     const FamilyFile file(model, form.tensors);
     for (const auto& tensor : file.tensors())
-        if (!tensor.optional && !file.find(tensor))
+        if (!tensor.optional && !tensor.further && !file.find(tensor))
             throw FileError(path, "lacks '" + file.nameOf(tensor) + "', which the model has");
     return form;
 }

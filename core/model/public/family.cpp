@@ -51,6 +51,7 @@ std::vector<std::int64_t> shapeInFile(StoredForm form,
 const std::vector<Family>& families() {
     static const auto all = [] {
         auto list = decoderFamilies();
+        list.insert(list.end(), encoderFamilies().begin(), encoderFamilies().end());
         list.insert(list.end(), nanochatFamilies().begin(), nanochatFamilies().end());
         list.insert(list.end(), imageFamilies().begin(), imageFamilies().end());
         return list;
@@ -107,6 +108,10 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
         FileTensor tensor;
         tensor.name = numbered(row.stored, block) + kind;
         if (!row.also.empty()) tensor.also = numbered(row.also, block) + kind;
+        tensor.further = !row.further.empty() && row.further == kind;
+        if (row.gammas && *kind)
+            tensor.also = numbered(row.stored, block) +
+                          (kind == std::string_view(".bias") ? ".beta" : ".gamma");
         tensor.outside = row.outside;
         tensor.sizedBy = row.sizedBy;
         tensor.form = row.form;
@@ -226,7 +231,7 @@ std::vector<CheckpointProblem> FamilyFile::problems() const {
         known.insert(name);
         const auto found = stored.find(name);
         if (found == stored.end()) {
-            if (!tensor.optional && !tensor.absent)
+            if (!tensor.optional && !tensor.absent && !tensor.further)
                 problems.push_back({ProblemKind::Missing, name,
                                     "the model needs it, " + shapeOf(tensor.shape) +
                                         ", but it is not in the file"});
