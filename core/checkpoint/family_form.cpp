@@ -26,6 +26,7 @@ constexpr std::array kCopied = {"generation_config.json",
                                 "added_tokens.json",
                                 "vocab.json",
                                 "merges.txt",
+                                "vocab.txt",
                                 "tokenizer.model",
                                 kTokenizerPickle,
                                 "chat_template.jinja"};
