@@ -176,6 +176,22 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
             ours, model,
             storedTensor(io, "input/repeated", folder + "/io.safetensors").to(input.x.device()),
             stack);
+    for (std::size_t layer = 1; layer <= stream.blocks->size(); ++layer) {
+        const auto key = "experts/" + std::to_string(layer);
+        if (!wants(key)) continue;
+        const auto point =
+            stream.stack + "." + std::to_string(layer - 1) + ".mlp.hook_expert_weights";
+        PointReader reader({point});
+        const HookScope scope(&reader);
+        model.forward(input);
+        if (const auto at = reader.tensors().find(point); at != reader.tensors().end())
+            ours[key] = at->second;
+    }
+    if (wants("long/logits")) {
+        const auto text = storedTensor(io, "long/tokens", folder + "/io.safetensors");
+        ours["long/tokens"] = text;
+        ours["long/logits"] = model.forward(text.to(input.x.device()));
+    }
     if (wants("output/class_logits") && !stream.second.is_empty()) {
         PointReader reader({"hook_pooled"});
         const HookScope scope(&reader);

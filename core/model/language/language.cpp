@@ -86,6 +86,8 @@ void LanguageModelImpl::finish() {
     const auto width = m_tokens->weight.size(1);
     m_out =
         m_further.tied ? Linear(m_tokens->weight) : Linear(width, o.vocab_size, ends.output_bias);
+    if (m_further.tied && ends.output_bias)
+        m_out->bias = m_out->register_parameter("bias", newConstant({o.vocab_size}, 0.0));
     m_layers->register_module("final_out", m_out);
     if (o.pos_enc_type == "pos_emb")
         m_positions = m_layers->register_module(
