@@ -7,6 +7,7 @@
 #include "interventions/editor.h"
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
+#include "model/language/language.h"
 #include "model/model.h"
 #include "model/nanochat/nanochat.h"
 #include "model/vision/vision_options.h"
@@ -97,7 +98,8 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
             blocks(path, "abstractor");
         s.hidden = Linear(anyOf<LinearImpl>(model, {"hidden", "mlp_predictor.0"}));
     }
-    if (const auto* form = o.find<OutputForm>()) s.form = *form, s.vocabulary = o.outputs();
+    if (const auto* form = o.find<OutputForm>(); form && *form != OutputForm{0.0, 1})
+        s.form = *form, s.vocabulary = o.outputs();
     s.out = Linear(anyOf<LinearImpl>(
         model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2", "class_out"}));
     if (auto second = part<LinearImpl>(model, "distillation_out")) {

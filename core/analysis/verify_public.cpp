@@ -178,6 +178,7 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
             ours, model,
             storedTensor(io, "input/repeated", folder + "/io.safetensors").to(input.x.device()),
             stack);
+<<<<<<< HEAD
     if (wants("pll/scores")) {
         const auto of = [&](const char* key) {
             return storedTensor(io, key, folder + "/io.safetensors").to(torch::kLong).contiguous();
@@ -202,6 +203,23 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
                               torch::kDouble));
         }
         ours["pll/scores"] = torch::stack(scores);
+=======
+    for (std::size_t layer = 1; layer <= stream.blocks->size(); ++layer) {
+        const auto key = "experts/" + std::to_string(layer);
+        if (!wants(key)) continue;
+        const auto point =
+            stream.stack + "." + std::to_string(layer - 1) + ".mlp.hook_expert_weights";
+        PointReader reader({point});
+        const HookScope scope(&reader);
+        model.forward(input);
+        if (const auto at = reader.tensors().find(point); at != reader.tensors().end())
+            ours[key] = at->second;
+    }
+    if (wants("long/logits")) {
+        const auto text = storedTensor(io, "long/tokens", folder + "/io.safetensors");
+        ours["long/tokens"] = text;
+        ours["long/logits"] = model.forward(text.to(input.x.device()));
+>>>>>>> 815ca3e15944cc579d0c68200c69f76fb681e86b
     }
     if (wants("output/class_logits") && !stream.second.is_empty()) {
         PointReader reader({"hook_pooled"});

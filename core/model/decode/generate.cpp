@@ -102,6 +102,11 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     const std::int64_t window = std::min(total, m_options.tokens());
     // Beyond the context all positions shift, so cached values are no longer valid.
     if (total > m_options.tokens() || !canCache(m_options)) m_cache.clear();
+    // A text that grows past the original context turns otherwise from its first token on.
+    if (const auto* details = m_options.find<BlockDetails>();
+        details && details->dependsOnLength() && window > details->rope_original &&
+        m_cache.past() <= details->rope_original)
+        m_cache.clear();
     if (auto* hooks = activeHooks()) hooks->setOrigin(total - window);
     const std::int64_t fresh = window - m_cache.past();
     if (window > m_cache.capacity()) {

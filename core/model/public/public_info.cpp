@@ -85,7 +85,7 @@ FieldTable<ScoreOptions> scoreFields() {
                         {"none", "head", "heads", "all"})),
         advanced(choice(&O::qk_norm_type, "qk_norm_type", "Type of the query norm",
                         "Type of the norms of queries and keys.",
-                        {"rmsnorm", "layernorm", "layernorm_no_bias"})),
+                        {"rmsnorm", "layernorm_no_bias"})),
         advanced(real(&O::score_scale, "score_scale", "Score scale",
                       "What inner products are multiplied by; 0 means 1/sqrt(head width).", 0.0,
                       1e6)),
@@ -323,9 +323,11 @@ void publicDecoderShapes(const Decoder& o, ShapeList& list) {
     addBlockShapes(list, "layers.blocks", o.n_layers, stackOf(o));
     if (o.final_norm) list.norm("layers.norm", o.d_model, o.norm_type);
     if (o.embed_width > 0) list.linear("layers.project_out", o.d_model, width, false);
+    if (!o.tie_word_embeddings)
+        list.linear(out, width, o.vocab_size, o.output_bias);
+    else if (o.output_bias)
+        list.parameter(out + ".bias", {o.vocab_size});
     if (o.tie_word_embeddings) list.alias(out + ".weight", tokens);
-    if (o.tie_word_embeddings && o.output_bias) list.parameter(out + ".bias", {o.vocab_size});
-    if (!o.tie_word_embeddings) list.linear(out, width, o.vocab_size, o.output_bias);
     if (o.pos_enc_type == "pos_emb")
         list.parameter("layers.positional_embedder.weight",
                        {o.max_block_size + o.position_offset, o.d_model});
