@@ -178,7 +178,6 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
             ours, model,
             storedTensor(io, "input/repeated", folder + "/io.safetensors").to(input.x.device()),
             stack);
-<<<<<<< HEAD
     if (wants("pll/scores")) {
         const auto of = [&](const char* key) {
             return storedTensor(io, key, folder + "/io.safetensors").to(torch::kLong).contiguous();
@@ -203,7 +202,7 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
                               torch::kDouble));
         }
         ours["pll/scores"] = torch::stack(scores);
-=======
+    }
     for (std::size_t layer = 1; layer <= stream.blocks->size(); ++layer) {
         const auto key = "experts/" + std::to_string(layer);
         if (!wants(key)) continue;
@@ -219,7 +218,6 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
         const auto text = storedTensor(io, "long/tokens", folder + "/io.safetensors");
         ours["long/tokens"] = text;
         ours["long/logits"] = model.forward(text.to(input.x.device()));
->>>>>>> 815ca3e15944cc579d0c68200c69f76fb681e86b
     }
     if (wants("output/class_logits") && !stream.second.is_empty()) {
         PointReader reader({"hook_pooled"});
