@@ -101,8 +101,7 @@ void PieceDecoder::add(const json& decoder, const std::string& path, bool& fused
         if (pattern == decoder.end() || !pattern->is_object()) return;
         const auto with = textOf(*pattern, "String"), regex = textOf(*pattern, "Regex");
         const auto without = textOf(decoder, "content");
-        if (!without.empty() && with == without + " ")
-            return m_blankTakenAfter.push_back(without);
+        if (!without.empty() && with == without + " ") return m_blankTakenAfter.push_back(without);
         m_steps.push_back({Kind::Replace, with, without});
         if (!regex.empty()) m_steps.back().pattern.emplace(regex, path);
     } else if (type == "ByteFallback") {
