@@ -9,6 +9,7 @@
 #include "app/controllers/inspection.h"
 #include "checkpoint/checkpoint.h"
 #include "model/architecture.h"
+#include "model/public/public_options.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
@@ -261,9 +262,17 @@ bool CheckpointController::typesIds() const {
     return loaded() && isLanguage() && !m_session.tokenizer() && m_info->model->info().opened;
 }
 
+bool CheckpointController::isEncoder() const {
+    return m_info && m_info->model && core::readsBothWays(*m_info->model);
+}
+
 QString CheckpointController::generateDisabledReason() const {
     if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
     if (!isLanguage()) return QStringLiteral("Only language models generate text");
+    if (auto why = core::noNextTokenText(*m_info->model); !why.empty()) {
+        why[0] = 'A';
+        return QString::fromStdString(why);
+    }
     if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
     return m_session.tokenizer() || typesIds() ? QString() : noTokenizer();
 }

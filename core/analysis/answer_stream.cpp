@@ -7,6 +7,7 @@
 #include "interventions/editor.h"
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
+#include "model/language/language.h"
 #include "model/model.h"
 #include "model/nanochat/nanochat.h"
 #include "model/vision/vision_options.h"
@@ -53,7 +54,7 @@ torch::Tensor AnswerStream::pooled(const torch::Tensor& x) const {
 
 torch::Tensor AnswerStream::answer(const torch::Tensor& pooled) const {
     const auto y = uncapped(pooled);
-    return form ? cappedScores(*form, y, vocabulary) : y;
+    return form ? cappedScores(*form, y) : y;
 }
 
 torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
@@ -62,8 +63,10 @@ torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
     if (!hidden.is_empty()) x = torch::relu(hidden->forward(x));
     if (pool == Pool::Pair)
         return (out->forward(x.slice(1, 0, 1)) + second->forward(x.slice(1, 1, 2))) / 2;
+    if (!head.is_empty()) x = head.ptr()->forward(x);
+    if (!project.is_empty()) x = project->forward(x);
     x = out->forward(x);
-    if (form) x = x.slice(-1, 0, vocabulary);
+    if (form) x = uncappedScores(*form, x, vocabulary);
     return x.size(-1) == 1 ? torch::cat({torch::zeros_like(x), x}, -1) : x;
 }
 
@@ -77,6 +80,8 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
     if (o.find<TokenInput>()) {
         blocks("layers.blocks", "blocks");
         s.norm = Norm(part<NormImpl>(model, "layers.norm"));
+        s.project = Linear(part<LinearImpl>(model, "layers.project_out"));
+        s.head = MaskedHead(part<MaskedHeadImpl>(model, "layers.head"));
     } else if (const auto* vision = o.find<VisionTransformerOptions>()) {
         blocks("encoder_blocks", "blocks");
         s.pool = vision->pool == "cls" ? Pool::First : Pool::Mean;
@@ -93,7 +98,8 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
             blocks(path, "abstractor");
         s.hidden = Linear(anyOf<LinearImpl>(model, {"hidden", "mlp_predictor.0"}));
     }
-    if (const auto* form = o.find<OutputForm>()) s.form = *form, s.vocabulary = o.outputs();
+    if (const auto* form = o.find<OutputForm>(); form && *form != OutputForm{0.0, 1})
+        s.form = *form, s.vocabulary = o.outputs();
     s.out = Linear(anyOf<LinearImpl>(
         model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2", "class_out"}));
     if (auto second = part<LinearImpl>(model, "distillation_out")) {

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "model/blocks/layers.h"
+#include "model/language/language_options.h"
+#include "model/language/masked_language.h"
 #include "model/model.h"
-#include "model/nanochat/nanochat_options.h"
 #include "types/model_options.h"
 
 namespace relascope::core {
 
-/// answer(x) = out(relu(hidden(norm(pooled x)))), where each step may be absent. The modules are
-/// the model's own.
+/// answer(x) = out(project(head(relu(hidden(norm(pooled x)))))), where each step may be absent. The
+/// modules are the model's own.
 struct AnswerStream {
     /// How the positions become one vector: not at all, by their mean, by the first alone, or one
     /// after another. Pair: the first two, each with an output layer of its own; their mean is the
@@ -30,7 +31,8 @@ struct AnswerStream {
     std::string before;  ///< the name of the stream before the first block: "embedding", "symbols"
     Pool pool = Pool::None;
     Norm norm{nullptr};
-    Linear hidden{nullptr}, out{nullptr};
+    Linear hidden{nullptr}, project{nullptr}, out{nullptr};
+    MaskedHead head{nullptr};  ///< of encoders
     /// The form of the scores where it is not that of the output layer; undefined: as they are.
     std::optional<OutputForm> form;
     std::int64_t vocabulary = 0;  ///< with `form`

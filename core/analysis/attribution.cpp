@@ -7,10 +7,12 @@
 #include "analysis/block_parts.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
+#include "analysis/stream_parts.h"
 #include "interventions/editor.h"
 #include "model/abstractor/abstractor_options.h"
 #include "model/model.h"
 #include "model/public/family.h"
+#include "model/public/public_options.h"
 #include "model/seq2seq/seq2seq_options.h"
 #include "types/error.h"
 
@@ -22,6 +24,11 @@ torch::Tensor exact(const torch::Tensor& t) {
 }
 
 void requireSum(const ModelOptions& o, const AnswerStream& stream) {
+    if (const auto* encoder = o.find<EncoderDetails>())
+        throw OptionError("model", "the output of a " + modelTitle(o) + " passes a " +
+                                       (encoder->head_activation == "relu" ? "relu" : "gelu") +
+                                       ", so that no fixed sum of parts exists; use the lens "
+                                       "instead");
     if (!partsOf(*stream.blocks->begin()->get()).feedForward)
         throw OptionError(
             "model", "direct attribution needs the blocks of a Transformer, and " + modelTitle(o) +
@@ -52,7 +59,7 @@ struct Direction {
 // The weights [d] of x, through a norm whose scale is held at its value for x [d].
 torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
     if (norm.isNone()) return weights;
-    const auto weight = norm.weight.defined() ? exact(norm.weight) : torch::ones_like(weights);
+    const auto weight = norm.gain().defined() ? exact(norm.gain()) : torch::ones_like(weights);
     auto y = exact(norm.forward(x));
     auto scaled = exact(x), back = weights * weight;
     if (norm.bias.defined()) y = y - exact(norm.bias);
@@ -99,8 +106,10 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
         d.weights = torch::stack(weights);
         return d;
     }
-    auto back = row(out.weight);
-    if (out.bias.defined()) bias("output layer", row(out.bias));
+    const double scale = stream.form ? stream.form->logit_scale : 1.0;
+    auto back = row(out.weight) * scale;
+    if (out.bias.defined()) bias("output layer", row(out.bias) * scale);
+    if (!stream.project.is_empty()) back = torch::matmul(back, exact(stream.project->weight));
     const auto pooled = stream.pool == Pool::None ? x[0][position] : stream.pooled(x)[0][0];
     if (!stream.hidden.is_empty()) {
         // A relu's gates are held as the norm's scale is.
@@ -138,24 +147,26 @@ class Collector {
 public:
     Collector(Attribution& result, const Direction& direction,
               const std::map<std::string, torch::Tensor>& points)
-        : m_result(result), m_direction(direction), m_points(points) {}
+        : m_result(result), m_direction(&direction), m_points(points) {}
+    /// What follows is read in that direction, which must outlive it.
+    void setDirection(const Direction& direction) { m_direction = &direction; }
 
     /// Enters what the tensor of a point [1, n, d], times `scale` and minus `without`, adds to the
-    /// logit.
+    /// logit, less what is counted elsewhere.
     void add(PartKind kind, int layer, const std::string& point, double scale = 1.0,
-             const torch::Tensor& without = {}) {
+             const torch::Tensor& without = {}, double less = 0.0) {
         const auto found = m_points.find(point);
         if (found == m_points.end()) return;
-        auto rows = m_direction.rows(found->second) * scale;
+        auto rows = m_direction->rows(found->second) * scale;
         if (without.defined()) rows = rows - exact(without);
-        put(kind, layer, -1, -1, (m_direction.weights * rows).sum().item<double>());
+        put(kind, layer, -1, -1, (m_direction->weights * rows).sum().item<double>() - less);
     }
     /// What follows is multiplied by it on its way to the last stream.
     void setScale(double scale) { m_scale = scale; }
     void bias(int layer, const std::string& where, const torch::Tensor& value,
               std::int64_t at = 0) {
         if (!value.defined()) return;
-        const auto weights = m_direction.weights.slice(1, at, at + value.size(0));
+        const auto weights = m_direction->weights.slice(1, at, at + value.size(0));
         putBias(layer, where, (weights * exact(value)).sum().item<double>());
     }
     void putBias(int layer, const std::string& where, double value) {
@@ -164,14 +175,14 @@ public:
     /// Enters heads whose joined outputs `wo` maps to the stream from dimension `at` on.
     void heads(PartKind kind, int layer, const std::string& hook, const Linear& wo,
                std::int64_t at = 0) {
-        const auto z = m_direction.rows(m_points.at(hook + ".hook_z"));  // [q, h, d_h]
+        const auto z = m_direction->rows(m_points.at(hook + ".hook_z"));  // [q, h, d_h]
         const auto values = exact((back(wo, at, z) * z).sum(0).sum(1));
         for (std::int64_t h = 0; h < values.size(0); ++h)
             put(kind, layer, h, -1, values[h].item<double>());
     }
     /// Enters Hadamard heads and, within each head, its relations of width 1: what `wo` reads.
     void hadamard(int layer, const HeadsOfShared& heads) {
-        const auto z = m_direction.rows(m_points.at(heads.hook + ".hook_z"));  // [q, h, d_h]
+        const auto z = m_direction->rows(m_points.at(heads.hook + ".hook_z"));  // [q, h, d_h]
         const auto sent = (back(heads.wo, 0, z) * z).sum(0);
         const auto whole = sent.sum(1);
         for (std::int64_t h = 0; h < sent.size(0); ++h) {
@@ -182,10 +193,10 @@ public:
     }
     /// Enters the heads of relational attention and, within each head, its relations and symbols.
     void relational(int layer, const RelationalAttentionImpl& attention, std::int64_t at) {
-        const auto z = m_direction.rows(m_points.at(attention.hook + ".hook_z_sym"));
+        const auto z = m_direction->rows(m_points.at(attention.hook + ".hook_z_sym"));
         const auto attended =
-            m_direction.rows(m_points.at(attention.hook + ".hook_attended_r"));  // [q, h, d_r]
-        const auto weights = back(attention.wo, at, z);                          // [q, h, d_h]
+            m_direction->rows(m_points.at(attention.hook + ".hook_attended_r"));  // [q, h, d_r]
+        const auto weights = back(attention.wo, at, z);                           // [q, h, d_h]
         const auto sent = torch::einsum("qhd,hdr->qhr", {weights, exact(attention.wr)}) * attended;
         const auto relations = sent.sum(0), symbols = (weights * z).sum(0).sum(1);
         const auto whole = relations.sum(1) + symbols;
@@ -201,7 +212,7 @@ private:
     // The direction in front of `wo`, as z [q, h, d_h].
     torch::Tensor back(const Linear& wo, std::int64_t at, const torch::Tensor& z) const {
         const auto weight = exact(wo->weight);  // [out, h * d_h]
-        return torch::matmul(m_direction.weights.slice(1, at, at + weight.size(0)), weight)
+        return torch::matmul(m_direction->weights.slice(1, at, at + weight.size(0)), weight)
             .view_as(z);
     }
     void put(PartKind kind, int layer, std::int64_t head, std::int64_t relation, double value) {
@@ -211,9 +222,66 @@ private:
 
     double m_scale = 1.0;
     Attribution& m_result;
-    const Direction& m_direction;
+    const Direction* m_direction;
     const std::map<std::string, torch::Tensor>& m_points;
 };
+
+// The direction in front of the output of a sub-layer, through what stands behind it.
+Direction behindOutput(const Direction& direction, NormImpl* norm, double scale,
+                       const torch::Tensor& output) {
+    auto inner = direction;
+    inner.weights = direction.weights * scale;
+    if (!norm) return inner;
+    std::vector<torch::Tensor> rows;
+    const auto device = norm->gain().defined() ? norm->gain().device() : torch::kCPU;
+    for (std::int64_t q = 0; q < inner.weights.size(0); ++q)
+        rows.push_back(throughNorm(*norm, output[q].to(device, torch::kFloat), inner.weights[q]));
+    inner.weights = torch::stack(rows);
+    return inner;
+}
+
+// The bias of a norm behind a sub-layer.
+void addNormBias(Collector& collector, int layer, const char* where, const NormImpl* norm,
+                 const torch::Tensor& weights, double scale) {
+    if (norm && norm->bias.defined())
+        collector.putBias(layer, where, (weights * exact(norm->bias)).sum().item<double>() * scale);
+}
+
+// A block of which what is added is a norm, or a multiple, of the outputs.
+void addBlockBehind(Collector& collector, const Direction& direction, int layer,
+                    const std::string& block, const BlockParts& parts,
+                    const std::map<std::string, torch::Tensor>& points) {
+    const auto& attention = *parts.sensory;
+    const double scale = parts.residualScale;
+    const auto inner = behindOutput(
+        direction, parts.attentionBehind, scale,
+        attentionOutput(attention, direction.rows(points.at(attention.hook + ".hook_z"))));
+    collector.setDirection(inner);
+    collector.heads(PartKind::SensoryHead, layer, attention.hook, attention.wo);
+    collector.bias(layer, "the sensory heads", attention.wo->bias);
+    collector.setDirection(direction);
+    addNormBias(collector, layer, "the norm behind the attention", parts.attentionBehind,
+                direction.weights, scale);
+    // A feed-forward is one part: what it adds, biases apart.
+    const auto last = parts.feedForward->lastBias();
+    double biases = 0.0;
+    if (last.defined()) {
+        const auto output =
+            parts.feedBehind
+                ? feedOutput(*parts.feedForward,
+                             parts.feedNorm->forward(points.at(block + ".hook_resid_mid")))
+                : torch::Tensor();
+        const auto fed = behindOutput(direction, parts.feedBehind, scale,
+                                      output.defined() ? direction.rows(output) : torch::Tensor());
+        biases = (fed.weights * exact(last)).sum().item<double>();
+        collector.putBias(layer, "the feed-forward", biases);
+    }
+    addNormBias(collector, layer, "the norm behind the feed-forward", parts.feedBehind,
+                direction.weights, scale);
+    if (parts.feedBehind && parts.feedBehind->bias.defined())
+        biases += (direction.weights * exact(parts.feedBehind->bias)).sum().item<double>() * scale;
+    collector.add(PartKind::FeedForward, layer, block + ".hook_mlp_out", 1.0, {}, biases);
+}
 
 void addBlock(Collector& collector, int layer, const std::string& block, const BlockParts& parts) {
     std::int64_t at = 0;  // dual attention joins the outputs of its two kinds of heads
@@ -239,7 +307,7 @@ void addBlock(Collector& collector, int layer, const std::string& block, const B
         collector.heads(PartKind::CrossHead, layer, cross->hook, cross->wo);
         collector.bias(layer, "the cross heads", cross->wo->bias);
     }
-    const auto& last = parts.feedForward->linear2->bias;
+    const auto last = parts.feedForward->lastBias();
     collector.add(PartKind::FeedForward, layer, block + ".hook_mlp_out", 1.0, last);
     collector.bias(layer, "the feed-forward", last);
 }
@@ -272,6 +340,33 @@ StreamMixes mixesOf(ModelImpl& model, std::size_t layers) {
 
 }  // namespace
 
+namespace {
+
+constexpr const char* kNormed = "ln_final.hook_normalized";
+
+// The scores [n, answers] before their cap, of the stream behind its last norm where it has one.
+torch::Tensor uncapped(const AnswerStream& stream, const PointTensors& points) {
+    const auto normed = points.find(kNormed);
+    if (normed == points.end()) return stream.uncapped(points.at(stream.points.back()))[0];
+    auto x = normed->second[0];
+    if (!stream.project.is_empty()) x = stream.project->forward(x);
+    return uncappedScores(*stream.form, stream.out->forward(x), stream.vocabulary);
+}
+
+// The direction in front of a norm of the embedding, whose bias it enters.
+Direction beforeEmbedNorm(Collector& collector, const Direction& direction, ModelImpl& model,
+                          const PointTensors& points) {
+    const auto module = moduleAt(model, "layers.embed_norm");
+    auto* norm = dynamic_cast<NormImpl*>(module.get());
+    if (!norm) return direction;
+    auto x = points.at("hook_embed");
+    if (const auto at = points.find("hook_pos_embed"); at != points.end()) x = x + at->second;
+    addNormBias(collector, -1, "the norm of the embedding", norm, direction.weights, 1.0);
+    return behindOutput(direction, norm, 1.0, direction.rows(x));
+}
+
+}  // namespace
+
 Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                            const AttributionOptions& what) {
     const torch::NoGradGuard noGrad;
@@ -290,6 +385,7 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         blocks.push_back(partsOf(*stream.blocks->ptr(layer)));
         const auto& parts = blocks.back();
         points.push_back(block(layer) + ".hook_mlp_out");
+        if (parts.feedBehind) points.push_back(block(layer) + ".hook_resid_mid");
         if (parts.shared)
             for (const auto& heads : headsOf(*parts.shared))
                 points.push_back(heads.hook + ".hook_z");
@@ -299,8 +395,7 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         for (const char* name : {".hook_z", ".hook_z_sym", ".hook_attended_r"})
             points.push_back(parts.relational->hook + name);
     }
-    const std::string normed = "ln_final.hook_normalized";
-    if (stream.form) points.push_back(normed);
+    if (stream.form) points.emplace_back(kNormed);
     PointReader reader(std::move(points));
     auto scores = readPass(model, input, reader);
     if (scores.size(1) == 1) scores = torch::cat({torch::zeros_like(scores), scores}, 1);
@@ -315,9 +410,8 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
     result.position = positionIn(what.position, scores.size(0));
     const auto chances = torch::softmax(exact(scores[result.position]), 0);
     // A soft cap is no sum of parts: what is divided up is the number that it is applied to.
-    const auto own =
-        exact(stream.form ? stream.out->forward(reader.tensors().at(normed)[0][result.position])
-                          : scores[result.position]);
+    const auto own = exact(stream.form ? uncapped(stream, reader.tensors())[result.position]
+                                       : scores[result.position]);
     const auto named = [&](std::int64_t id) -> LensAnswer {
         if (id < 0) return {};
         return {id, {}, own[id].item<double>(), chances[id].item<double>()};
@@ -332,14 +426,21 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
     const double scale =
         pairs ? std::sqrt(static_cast<double>(options.get<StreamOptions>().d_model)) : 1.0;
     const auto mixes = mixesOf(model, blocks.size());
+    const auto embedded = beforeEmbedNorm(collector, direction, model, reader.tensors());
+    collector.setDirection(embedded);
     collector.add(PartKind::Embedding, -1, before + "hook_embed", scale * mixes.whole);
     collector.add(PartKind::Positions, -1, before + "hook_pos_embed");
+    collector.setDirection(direction);
     for (std::size_t layer = 0; layer < blocks.size(); ++layer) {
         const auto number = static_cast<int>(layer);
         if (const auto again = mixes.embedding[layer]; again != 0.0)
             collector.add(PartKind::Embedding, number, "hook_embed", again);
         collector.setScale(mixes.after[layer]);
-        addBlock(collector, number, block(layer), blocks[layer]);
+        if (blocks[layer].addsOutputs())
+            addBlock(collector, number, block(layer), blocks[layer]);
+        else
+            addBlockBehind(collector, direction, number, block(layer), blocks[layer],
+                           reader.tensors());
         collector.setScale(1.0);
     }
     for (const auto& [where, value] : direction.biases)

@@ -3,6 +3,8 @@
 
 #include <sstream>
 
+#include "interventions/editor.h"
+
 namespace relascope::core {
 namespace {
 
@@ -30,12 +32,32 @@ bool takePlain(const torch::nn::Module& module, BlockParts& parts) {
     if (!block) return false;
     parts.sensory = moduleOf(block->self_attn);
     parts.feedForward = moduleOf(block->ff_block);
-    if constexpr (std::is_same_v<Block, DecoderBlockImpl>)
+    if constexpr (std::is_same_v<Block, DecoderBlockImpl>) {
         parts.cross = moduleOf(block->cross_attn);
+    } else {
+        parts.attentionBehind = moduleOf(block->norm1_behind);
+        parts.feedBehind = moduleOf(block->norm2_behind);
+        parts.feedNorm = moduleOf(block->norm2);
+        parts.residualScale = block->residualScale();
+    }
     return true;
 }
 
 }  // namespace
+
+torch::Tensor attentionOutput(const AttentionImpl& attention, const torch::Tensor& z) {
+    const auto in = [](const torch::Tensor& t) {
+        return t.detach().to(torch::kCPU, torch::kDouble);
+    };
+    const auto out = torch::matmul(in(z).flatten(-2), in(attention.wo->weight).t());
+    return attention.wo->bias.defined() ? out + in(attention.wo->bias) : out;
+}
+
+torch::Tensor feedOutput(FeedForwardImpl& feedForward, const torch::Tensor& read) {
+    const torch::NoGradGuard noGrad;
+    const InterventionScope unhooked(nullptr);
+    return feedForward.forward(read).to(torch::kCPU, torch::kDouble);
+}
 
 BlockParts partsOf(const torch::nn::Module& module) {
     BlockParts parts;

@@ -19,7 +19,19 @@ struct BlockParts {
     FeedForwardImpl* feedForward = nullptr;
     /// nanochat's attention, whose kinds of heads share one output projection.
     NanochatAttentionImpl* shared = nullptr;
+    /// Norms of what attention and feed-forward add, and what it is multiplied by behind them.
+    NormImpl *attentionBehind = nullptr, *feedBehind = nullptr;
+    NormImpl* feedNorm = nullptr;  ///< of what the feed-forward reads; null: none
+    double residualScale = 1.0;
+
+    /// Whether what a sub-layer adds is its output itself.
+    bool addsOutputs() const { return !attentionBehind && residualScale == 1.0; }
 };
+
+/// The output of attention [..., d] in double, of its joined heads z [..., h, d_h].
+torch::Tensor attentionOutput(const AttentionImpl& attention, const torch::Tensor& z);
+/// The output of a feed-forward of rows of what it reads [..., d], in double.
+torch::Tensor feedOutput(FeedForwardImpl& feedForward, const torch::Tensor& read);
 
 /// One kind of heads of BlockParts::shared, with the columns of `wo` that read it.
 struct HeadsOfShared {

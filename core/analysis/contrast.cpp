@@ -538,7 +538,7 @@ private:
             const auto of = [&](const torch::Tensor& rows) {
                 return rows[0].unflatten(0, {batch.count, n});
             };
-            TermCut hook(m_parts.scorePoint(), m_parts.map().index,
+            TermCut hook(m_parts,
                          facts.defined()
                              ? facts.slice(0, batch.first, batch.first + batch.count)
                              : termOf(of(read.u), of(read.v), means, a, b, m_pairs.scale),

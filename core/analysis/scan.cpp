@@ -20,6 +20,7 @@
 #include "analysis/run_analysis.h"
 #include "analysis/scan_contrasts.h"
 #include "checkpoint/kept_weights.h"
+#include "data/batches.h"
 #include "data/token_prefix.h"
 #include "interventions/active_edits.h"
 #include "model/architecture.h"

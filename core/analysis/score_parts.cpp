@@ -91,8 +91,15 @@ void ScoreParts::setAttention(AttentionImpl& attention) {
     take(m_i, attention.wq, m_map.index, o.n_heads,
          attention.hook + (turns ? ".hook_rot_q" : ".hook_q"));
     take(m_j, attention.wk, kv, o.kvHeads(), attention.hook + (turns ? ".hook_rot_k" : ".hook_k"));
+    m_i.head = HeadSide(attention, true, m_map.index, o.n_heads);
+    m_j.head = HeadSide(attention, false, kv, o.kvHeads());
+    for (const auto& [side, linear] : {std::pair{&m_i, &attention.wq}, {&m_j, &attention.wk}}) {
+        if (side->head.isPlain()) continue;
+        side->weight = side->head.folded((*linear)->weight);
+        if ((*linear)->bias.defined()) side->bias = side->head.folded((*linear)->bias);
+    }
     if (turns) m_rotary = o.rotary;
-    m_scale = 1.0 / std::sqrt(static_cast<double>(o.head_dim));
+    m_scale = o.scale(), m_cap = o.score_cap, m_distance = HeadDistance(o, m_map.index);
     m_softmax = true, m_causal = o.causal, m_window = o.window;
 }
 
@@ -258,11 +265,11 @@ torch::Tensor ScoreParts::closed(const ModelInput& input) const {
         if (m_causal) mask = mask.logical_or(futureMask(n, m, 0, torch::kCPU));
         return mask.unsqueeze(0);
     }
-    if (!m_causal) return {};
+    if (!m_causal && m_window == 0) return {};
     Documents documents;
     if (const auto* o = m_streams.options().find<DocumentOptions>())
         documents = documentsOf(input.x.cpu(), *o);
-    const auto mask = closedCells(n, m, 0, torch::kCPU, m_window, documents);
+    const auto mask = closedCells(n, m, 0, torch::kCPU, m_window, documents, m_causal);
     return mask.dim() == 2 ? mask.unsqueeze(0) : mask.squeeze(1);
 }
 
@@ -274,6 +281,8 @@ std::vector<std::string> ScoreParts::points(ScoreSide side) const {
     const auto& s = of(side);
     std::vector<std::string> names;
     if (!s.point.empty()) names.push_back(s.point);
+    const auto behind = s.head.points();
+    names.insert(names.end(), behind.begin(), behind.end());
     if (s.messages) {
         names.push_back(m_streams.block(s.places.front()).hook + ".rca.hook_z");
         return names;
@@ -289,9 +298,11 @@ std::vector<std::string> ScoreParts::tokenPoints(const StreamPart& part) const {
     return core::tokenPoints(m_streams, part, stack().name, "tokens_of");
 }
 
-torch::Tensor ScoreParts::rotated(const torch::Tensor& values, const torch::Tensor& objects) const {
+torch::Tensor ScoreParts::rotated(const torch::Tensor& values, const torch::Tensor& objects,
+                                  std::int64_t length) const {
     if (!m_rotary) return values;
     RotaryPositions positions(*m_rotary);
+    positions.setLength(length);
     // Objects by heads: [b, parts, rows, k].
     const auto turned = values.permute({0, 2, 1, 3});
     const auto n = objects.size(0);
@@ -321,7 +332,7 @@ torch::Tensor ScoreParts::rotated(const torch::Tensor& values, const torch::Tens
 
 torch::Tensor ScoreParts::mixedProducts(const torch::Tensor& coefficients,
                                         const torch::Tensor& vectors, const torch::Tensor& objects,
-                                        const torch::Tensor& mix) const {
+                                        const torch::Tensor& mix, std::int64_t length) const {
     const auto k = vectors.size(1);
     const auto turned = m_rotary ? m_rotary->dims(k) : 0;
     // Sums of coefficients times a number of each row: [b, kept, parts, numbers].
@@ -333,6 +344,7 @@ torch::Tensor ScoreParts::mixedProducts(const torch::Tensor& coefficients,
     const auto rest = torch::einsum("brp,xr->bxp", {coefficients, mix}).unsqueeze(3) * still;
     if (turned == 0) return rest;
     RotaryPositions positions(*m_rotary);
+    positions.setLength(length);
     const auto table = wholly(positions.table(objects.max().item<std::int64_t>() + 1, k,
                                               torch::Device(torch::kCPU)))
                            .index_select(0, objects)
@@ -358,11 +370,11 @@ ScoreParts::Projection ScoreParts::projection(ScoreSide side) const {
         throw OptionError("kind", text() +
                                       " compares what the relations of its layer brought; ask for "
                                       "--kind relation");
-    return {s.places.front(), s.norm, s.weight, s.bias};
+    return {s.places.front(), s.norm, s.weight, s.bias, s.head.isPlain() ? nullptr : &s.head};
 }
 
 torch::Tensor ScoreParts::atPosition(const torch::Tensor& vectors, std::int64_t position) const {
-    return rotated(vectors.unsqueeze(0).unsqueeze(0), torch::tensor({position}))[0][0];
+    return rotated(vectors.unsqueeze(0).unsqueeze(0), torch::tensor({position}), 0)[0][0];
 }
 
 // nanochat adds a share of an embedding of each token to the keys of its relations.
@@ -402,7 +414,8 @@ SideParts ScoreParts::partsOfSome(ScoreSide side, const PointTensors& points,
     PointTensors some;
     for (const auto& [name, value] : points) some.emplace(name, of(value));
     const bool images = m_streams.options().input() == InputKind::Images;
-    return partsOf(side, some, objects, images ? input.x : of(input.x), edited, {}, nullptr);
+    return partsOf(side, some, objects, images ? input.x : of(input.x), input.x.size(1), edited, {},
+                   nullptr);
 }
 
 SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
@@ -411,24 +424,28 @@ SideParts ScoreParts::parts(ScoreSide side, const PointTensors& points,
     const bool whole =
         of(side).places.size() > 1 || m_streams.options().input() == InputKind::Images;
     return partsOf(side, points, objects,
-                   whole ? input.x : input.x.index_select(1, objects.to(input.x.device())), edited,
-                   mix, split);
+                   whole ? input.x : input.x.index_select(1, objects.to(input.x.device())),
+                   input.x.size(1), edited, mix, split);
 }
 
 SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
-                              const torch::Tensor& objects, const torch::Tensor& input, bool edited,
-                              const torch::Tensor& mix, TokenSplit* split) const {
+                              const torch::Tensor& objects, const torch::Tensor& input,
+                              std::int64_t length, bool edited, const torch::Tensor& mix,
+                              TokenSplit* split) const {
     const auto& s = of(side);
+    const auto size = s.head.scale(points);                // [b, rows]
     const auto mixed = [&](const torch::Tensor& values) {  // [b, rows, parts, k]
         return mix.defined() ? torch::einsum("xr,brpk->bxpk", {mix, values}) : values;
     };
     const StreamWalk::Keep kept = [&](const torch::Tensor& values) {
-        return mixed(rotated(values, objects));
+        const auto held = size.defined() ? values / size.unsqueeze(-1).unsqueeze(-1) : values;
+        return mixed(rotated(held, objects, length));
     };
     StreamWalk::KeepProducts products;
     if (mix.defined() && s.places.size() == 1)
         products = [&](const torch::Tensor& coefficients, const torch::Tensor& vectors) {
-            return mixedProducts(coefficients, vectors, objects, mix);
+            return mixedProducts(size.defined() ? coefficients / size.unsqueeze(-1) : coefficients,
+                                 vectors, objects, mix, length);
         };
     const bool sets = m_streams.options().input() == InputKind::Objects;
     std::vector<StreamWalk::Chunk> chunks;
@@ -455,6 +472,11 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
             part.kind = PartKind::Bias, part.layer = m_map.layer;
             part.where = side == ScoreSide::I ? "the queries" : "the keys";
             if (stack().raw) part.layer = -1;
+            if (const auto clip = s.head.clipped(points); clip.defined()) {
+                StreamPart clips;
+                clips.kind = PartKind::Clip, clips.layer = m_map.layer;
+                walk.enter(clips, size.defined() ? clip * size.unsqueeze(-1) : clip);
+            }
             if (s.bias.defined() && s.places.size() == 1) walk.enter(part, s.bias);
             if (m_shared && side == ScoreSide::J) {
                 part.kind = PartKind::Embedding;
@@ -495,14 +517,34 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
     result.values = torch::cat(values, 2);
     if (split) result.tokens = split->tokens;
     const auto rest = result.recorded - result.values.sum(2);
-    const auto size = result.values.norm(2, 3).sum(2);
-    if (edited && (rest.norm(2, 2) > kRestOfSide * size).any().item<bool>()) {
+    const auto lengths = result.values.norm(2, 3).sum(2);
+    if (edited && (rest.norm(2, 2) > kRestOfSide * lengths).any().item<bool>()) {
         StreamPart part;
         part.kind = PartKind::Edits;
         result.parts.push_back(part);
         result.values = torch::cat({result.values, rest.unsqueeze(2)}, 2);
     }
+    if (m_distance) addDistance(side, result, objects, mix);
     return result;
+}
+
+// Distances have two numbers of their own behind those of queries and keys, which are 0 in every
+// other part.
+void ScoreParts::addDistance(ScoreSide side, SideParts& parts, const torch::Tensor& objects,
+                             const torch::Tensor& mix) const {
+    auto own = m_distance.of(side == ScoreSide::I, objects);  // [rows, 2]
+    if (mix.defined()) own = torch::matmul(mix, own);
+    const auto widened = [](const torch::Tensor& x) { return torch::constant_pad_nd(x, {0, 2}); };
+    const auto b = parts.values.size(0), k = parts.values.size(3);
+    const auto all = torch::cat({torch::zeros({own.size(0), k}, own.options()), own}, 1);
+    StreamPart part;
+    part.kind = PartKind::Distance, part.layer = m_map.layer;
+    parts.parts.push_back(part);
+    parts.values = torch::cat(
+        {widened(parts.values), all.unsqueeze(0).unsqueeze(2).expand({b, all.size(0), 1, k + 2})},
+        2);
+    parts.recorded = widened(parts.recorded) + all;
+    if (parts.tokens.defined()) parts.tokens = widened(parts.tokens);
 }
 
 std::string ScoreParts::text() const {
@@ -718,6 +760,16 @@ torch::Tensor TermCut::at(const HookPoint& point, const torch::Tensor& value) {
     if (point.name != m_point.name) return value;
     auto cut = value.clone();
     auto map = cut.select(m_point.byRelation ? 3 : 1, m_index);  // [b, i, j]
+    // What a cap made of a score, undone, and done again behind the term. A closed cell stays.
+    const auto capped = m_cap > 0 ? map.clone() : torch::Tensor();
+    if (m_cap > 0) map.copy_(torch::atanh(map.to(torch::kDouble) / m_cap) * m_cap);
+    const auto again = [&] {
+        if (m_cap > 0)
+            map.copy_(torch::where(
+                capped.isinf(), capped,
+                (torch::tanh(map.to(torch::kDouble) / m_cap) * m_cap).to(capped.scalar_type())));
+        return cut;
+    };
     const auto terms = m_terms.to(value.options());
     const auto n = terms.size(1);
     if (m_starts.empty()) {
@@ -725,13 +777,13 @@ torch::Tensor TermCut::at(const HookPoint& point, const torch::Tensor& value) {
         const auto rows = at.view({n, 1}).expand({n, n}), columns = at.view({1, n}).expand({n, n});
         for (std::int64_t b = 0; b < terms.size(0); ++b)
             map[b].index_put_({rows, columns}, -terms[b], true);
-        return cut;
+        return again();
     }
     for (std::int64_t b = 0; b < terms.size(0); ++b) {
         const auto start = m_starts[static_cast<std::size_t>(b)];
         map[b].slice(0, start, start + n).slice(1, start, start + n).sub_(terms[b]);
     }
-    return cut;
+    return again();
 }
 
 // One cell.
@@ -740,12 +792,22 @@ torch::Tensor ScoreTerms::of(const torch::Tensor& u, const torch::Tensor& v) con
     return scale * (torch::matmul(u, v.transpose(1, 2)) * signs.view({-1, 1, 1})).sum(0);
 }
 
+namespace {
+
+// The vectors of one side without the part of distances, which has a term with itself alone.
+torch::Tensor withoutDistance(const SideParts& side) {
+    const bool last = !side.parts.empty() && side.parts.back().kind == PartKind::Distance;
+    return last ? side.values[0].slice(1, 0, -1) : side.values[0];
+}
+
+}  // namespace
+
 torch::Tensor ScoreTerms::tokensOfI() const {
-    return i.tokens.defined() ? of(i.tokens[0], j.values[0]) : torch::Tensor();
+    return i.tokens.defined() ? of(i.tokens[0], withoutDistance(j)) : torch::Tensor();
 }
 
 torch::Tensor ScoreTerms::tokensOfJ() const {
-    return j.tokens.defined() ? of(j.tokens[0], i.values[0]) : torch::Tensor();
+    return j.tokens.defined() ? of(j.tokens[0], withoutDistance(i)) : torch::Tensor();
 }
 
 namespace {
@@ -804,7 +866,10 @@ ScoreTerms scoreTerms(const ScoreParts& parts, ModelImpl& model, const ModelInpu
     if (const auto some = parts.rowsToRead(ScoreSide::I, receivers); some.defined())
         i.keepRows(some);
     if (const auto some = parts.rowsToRead(ScoreSide::J, objects); some.defined()) j.keepRows(some);
-    PointReader whole(tokens ? parts.tokenPoints(*tokens) : std::vector<std::string>{"none"});
+    auto further = tokens ? parts.tokenPoints(*tokens) : std::vector<std::string>{"none"};
+    const auto scores = parts.scorePoint().name;
+    if (parts.cap() > 0) further.push_back(scores);
+    PointReader whole(std::move(further));
     {
         const EvaluationMode evaluation(model);
         HookChain sides(&i, &j), all(&sides, &whole);
@@ -825,6 +890,16 @@ ScoreTerms scoreTerms(const ScoreParts& parts, ModelImpl& model, const ModelInpu
     if (cell.against != Against::None) result.j.tokens = torch::Tensor();
     result.value = result.of(result.i.recorded[0].unsqueeze(1), result.j.recorded[0].unsqueeze(1))
                        .item<double>();
+    if (parts.cap() > 0) {
+        const auto map = wholly(whole.tensors().at(scores)).select(1, parts.map().index)[0];
+        auto capped = map[cell.i][cell.j];
+        if (cell.against == Against::Cell) capped = capped - map[cell.otherI][cell.otherJ];
+        if (cell.against == Against::Row) {
+            const auto open = map[cell.i].isfinite();
+            capped = capped - map[cell.i].masked_select(open).mean();
+        }
+        result.capped = capped.item<double>();
+    }
     return result;
 }
 

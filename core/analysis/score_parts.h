@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/head_side.h"
 #include "analysis/stream_parts.h"
 
 namespace relascope::core {
@@ -53,6 +54,8 @@ public:
     const ModelOptions& options() const { return m_streams.options(); }
     const ModelStreams& streams() const { return m_streams; }
     double scale() const { return m_scale; }
+    /// Scores become cap tanh(score / cap) behind all of their parts; 0: they stay.
+    double cap() const { return m_cap; }
     /// Whether what follows is a softmax over j, which does not see what a row has in common.
     bool softmax() const { return m_softmax; }
     bool isCausal() const { return m_causal; }
@@ -85,6 +88,7 @@ public:
         StreamPlace place;
         NormImpl* norm = nullptr;
         torch::Tensor weight, bias;
+        const HeadSide* head = nullptr;  ///< where vectors pass more than the projection
     };
     /// Throws OptionError("kind", ...) for a side that reads several streams, or none.
     Projection projection(ScoreSide side) const;
@@ -111,6 +115,7 @@ private:
         std::string point;           ///< of what the projection gives; empty: there is none
         std::int64_t at = 0;         ///< which head or relation of that point
         bool messages = false;       ///< reads what message passing gives
+        HeadSide head;               ///< `weight` and `bias` have its norm folded in
     };
     const Side& of(ScoreSide side) const { return side == ScoreSide::I ? m_i : m_j; }
     const StreamStack& stack() const {
@@ -127,21 +132,28 @@ private:
               const std::string& point);
     void requireIndex(std::int64_t count, const char* what) const;
     [[noreturn]] void refuseKind() const;
-    torch::Tensor rotated(const torch::Tensor& values, const torch::Tensor& objects) const;
+    /// Of a text of `length` tokens; 0: it ends with the objects.
+    torch::Tensor rotated(const torch::Tensor& values, const torch::Tensor& objects,
+                          std::int64_t length) const;
     /// The sums `mix` of the rotated products of coefficients [b, rows, parts] and vectors [parts,
     /// k]: [b, kept, parts, k].
     torch::Tensor mixedProducts(const torch::Tensor& coefficients, const torch::Tensor& vectors,
-                                const torch::Tensor& objects, const torch::Tensor& mix) const;
+                                const torch::Tensor& objects, const torch::Tensor& mix,
+                                std::int64_t length) const;
     /// The same as parts(), of the input at the objects: [b, rows, ...]; or whole, where sides have
     /// several places, and of images.
     SideParts partsOf(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,
-                      const torch::Tensor& input, bool edited, const torch::Tensor& mix,
-                      TokenSplit* split) const;
+                      const torch::Tensor& input, std::int64_t length, bool edited,
+                      const torch::Tensor& mix, TokenSplit* split) const;
+    /// Adds the part of distances, of objects and their sums `mix`.
+    void addDistance(ScoreSide side, SideParts& parts, const torch::Tensor& objects,
+                     const torch::Tensor& mix) const;
 
     const ModelStreams& m_streams;
     ScoreMap m_map;
     Side m_i, m_j;
-    double m_scale = 1.0;
+    double m_scale = 1.0, m_cap = 0.0;
+    HeadDistance m_distance;
     bool m_softmax = false, m_causal = false, m_closesDiagonal = false;
     std::int64_t m_window = 0;
     std::optional<RotaryOptions> m_rotary;
@@ -178,11 +190,13 @@ PartVectors partVectors(const ScoreParts& parts, const ModelInput& input,
 /// Takes a term off the scores of a map.
 class TermCut : public Hooks {
 public:
-    /// `terms` [b, n, n], of objects at `positions`, or from `starts` of each example on.
-    TermCut(ScoreParts::Point point, std::int64_t index, torch::Tensor terms,
-            std::vector<std::int64_t> positions, std::vector<std::int64_t> starts)
-        : m_point(std::move(point)),
-          m_index(index),
+    /// `terms` [b, n, n], of objects at `positions`, or from `starts` of each example on. They are
+    /// taken off before the cap of the map.
+    TermCut(const ScoreParts& parts, torch::Tensor terms, std::vector<std::int64_t> positions,
+            std::vector<std::int64_t> starts)
+        : m_point(parts.scorePoint()),
+          m_index(parts.map().index),
+          m_cap(parts.cap()),
           m_terms(std::move(terms)),
           m_positions(std::move(positions)),
           m_starts(std::move(starts)) {}
@@ -192,6 +206,7 @@ public:
 private:
     ScoreParts::Point m_point;
     std::int64_t m_index;
+    double m_cap;
     torch::Tensor m_terms;
     std::vector<std::int64_t> m_positions, m_starts;
 };
@@ -209,14 +224,16 @@ struct ScoreTerms {
     SideParts i, j;       ///< of one example: values [1, cells, parts, k]
     torch::Tensor signs;  ///< [cells]
     double scale = 1.0;
-    double value = 0.0;  ///< of the queries and keys as the model computed them
+    double value = 0.0;            ///< of the queries and keys as the model computed them
+    std::optional<double> capped;  ///< what the cap of the map makes of it; empty: there is none
 
     /// Sums of terms, of vectors [cells, a, k] and [cells, b, k]: [a, b].
     torch::Tensor of(const torch::Tensor& u, const torch::Tensor& v) const;
     /// All terms, [parts of i, parts of j].
     torch::Tensor terms() const { return of(i.values[0], j.values[0]); }
-    /// The terms of each token of the part that is split: [tokens, parts of j], or [tokens, parts
-    /// of i]. Of j only where the cell is held against nothing. Undefined: that side has none.
+    /// The terms of each token of the part that is split, without the part of distances: [tokens,
+    /// parts of j], or [tokens, parts of i]. Of j only where the cell is held against nothing.
+    /// Undefined: that side has none.
     torch::Tensor tokensOfI() const;
     torch::Tensor tokensOfJ() const;
 };

@@ -53,6 +53,9 @@ bool takeBlock(torch::nn::Module& module, StreamBlock& block) {
         block.subs.push_back({Kind::FeedForward, implOf<NormImpl>(b->norm2), 2,
                               at(".hook_resid_mid"), at(".hook_mlp_out"), at(".hook_resid_post")});
     }
+    block.subs.front().behind = block.parts.attentionBehind;
+    block.subs.back().behind = block.parts.feedBehind;
+    for (auto& sub : block.subs) sub.scale = block.parts.residualScale;
     return true;
 }
 
@@ -221,6 +224,10 @@ ModelStreams::ModelStreams(ModelImpl& model, const ModelOptions& options,
         for (std::int64_t layer = 0; layer < resid.size(0); ++layer)
             m_mixes.emplace_back(resid[layer].item<double>(), x0[layer].item<double>());
     }
+    m_embedNorm = dynamic_cast<NormImpl*>(moduleAt(model, "layers.embed_norm").get());
+    const auto types = moduleAt(model, "layers.token_types");
+    if (auto* rows = dynamic_cast<EmbeddingImpl*>(types.get()))
+        m_tokenType = precise(rows->weight)[0];
     if (options.input() != InputKind::Objects) return;
     for (const char* name : {"embedder", "source_embedder"}) {
         const auto module = moduleAt(model, name);
@@ -258,6 +265,9 @@ void ModelStreams::addSubPoints(const StreamPlace& place, std::size_t sub,
     const auto& s = block.subs[sub];
     if (!block.normFirst) names.insert(names.end(), {s.before, s.out});
     if (s.kind == Kind::FeedForward) names.push_back(s.out);
+    // The norm behind a feed-forward with a last bias is held at the size of its output.
+    if (s.kind == Kind::FeedForward && s.behind && block.feedForward->lastBias().defined())
+        names.push_back(s.before);
     std::vector<std::string> modules;
     const auto& p = block.parts;
     if (s.kind == Kind::Attention) {
@@ -328,7 +338,7 @@ torch::Tensor HeldNorm::back(const torch::Tensor& m) const {
 HeldNorm heldNorm(const NormImpl& norm, const torch::Tensor& x) {
     HeldNorm held;
     if (norm.isNone()) return held;
-    if (norm.weight.defined()) held.weights = precise(norm.weight);
+    if (const auto gain = norm.gain(); gain.defined()) held.weights = precise(gain);
     if (norm.bias.defined()) held.bias = precise(norm.bias);
     held.centres = norm.centres();
     const auto y = held.centres ? x - x.mean(-1, true) : x;
@@ -387,10 +397,34 @@ void StreamWalk::enter(StreamPart part, const torch::Tensor& values) {
 
 StreamWalk::Way StreamWalk::through(NormImpl& norm, const torch::Tensor& x, const Way& way,
                                     const At& at, int number) {
+    return through(norm, x, way, at, "norm " + std::to_string(number));
+}
+
+StreamWalk::Way StreamWalk::through(const NormImpl& norm, const torch::Tensor& x, const Way& way,
+                                    const At& at, const std::string& where) {
     const auto held = heldNorm(norm, x);
     if (!held.scale.defined()) return way;
-    bias(way, at, "norm " + std::to_string(number), held.bias);
+    bias(way, at, where, held.bias);
     return {held.back(way.m), way.scale / held.scale};
+}
+
+StreamWalk::Way StreamWalk::behind(const SubLayer& sub, const Way& way, const At& at,
+                                   const StreamBlock& block) {
+    auto inner = way;
+    if (sub.scale != 1.0) inner.scale = way.scale * sub.scale;
+    if (!sub.behind) return inner;
+    torch::Tensor output;
+    if (sub.kind == Kind::Attention)
+        output = attentionOutput(*block.parts.sensory,
+                                 m_rows.points.at(block.parts.sensory->hook + ".hook_z"));
+    else if (block.feedForward->lastBias().defined())
+        output = feedOutput(*block.feedForward, sub.norm->forward(m_rows.points.at(sub.before)));
+    else
+        return inner;  // it has no parts
+    return through(
+        *sub.behind, output, inner, at,
+        "the norm behind " +
+            std::string(sub.kind == Kind::Attention ? "the attention" : "the feed-forward"));
 }
 
 void StreamWalk::heads(const Way& way, const At& at, PartKind kind, const std::string& hook,
@@ -496,18 +530,35 @@ void StreamWalk::middle(const Way& way, const At& at, const StreamBlock& block) 
     plain(*block.parts.cross);
 }
 
-void StreamWalk::feedForward(const Way& way, const At& at, const StreamBlock& block) {
-    const auto& last = block.feedForward->linear2->bias;
-    bias(way, at, "the feed-forward", last);
-    const auto out = point(block.hook + ".hook_mlp_out");
-    rows(part(PartKind::FeedForward, at), way, last.defined() ? out - precise(last) : out);
+void StreamWalk::feedForward(const Way& way, const Way& inner, const At& at,
+                             const StreamBlock& block) {
+    const auto last = block.feedForward->lastBias();
+    bias(inner, at, "the feed-forward", last);
+    auto values = torch::matmul(point(block.hook + ".hook_mlp_out"), way.m.t());  // [b, rows, k]
+    if (last.defined()) {
+        const auto share = (inner.scale / way.scale).unsqueeze(-1);
+        values = values - torch::matmul(inner.m, precise(last)) * share;
+    }
+    put({part(PartKind::FeedForward, at)}, way, values.unsqueeze(2));
 }
 
 void StreamWalk::start(const Way& way, const StreamStack& stack) {
     const At at{stack, -1};
     if (stack.symbols)
         return rows(part(PartKind::Symbols, at), way, point(stack.start + "hook_symbols"));
+    if (const auto* norm = m_streams.embedNorm()) {
+        auto x = point(stack.start + "hook_embed");
+        if (const auto more = m_streams.positions(stack, m_rows); more.defined()) x = x + more;
+        if (const auto& type = m_streams.tokenType(); type.defined()) x = x + type;
+        return startAt(through(*norm, x, way, at, "the norm of the embedding"), stack);
+    }
+    startAt(way, stack);
+}
+
+void StreamWalk::startAt(const Way& way, const StreamStack& stack) {
+    const At at{stack, -1};
     const double factor = stack.raw ? 1.0 : m_streams.embeddingScale();
+    bias(way, at, "the token type", m_streams.tokenType());
     if (!stack.raw)
         if (const auto more = m_streams.positions(stack, m_rows); more.defined())
             rows(part(PartKind::Positions, at), way,
@@ -542,9 +593,10 @@ void StreamWalk::back(const StreamPlace& place, Way way) {
                     if (s.onto == Onto::Objects) x = x + m_streams.stream(stack.objects, m_rows);
                     way = through(*s.norm, x, way, at, s.number);
                 }
-                if (s.kind == Kind::Attention) attention(way, at, block);
-                if (s.kind == Kind::Middle) middle(way, at, block);
-                if (s.kind == Kind::FeedForward) feedForward(way, at, block);
+                const auto inner = behind(s, way, at, block);
+                if (s.kind == Kind::Attention) attention(inner, at, block);
+                if (s.kind == Kind::Middle) middle(inner, at, block);
+                if (s.kind == Kind::FeedForward) feedForward(way, inner, at, block);
                 if (s.onto == Onto::Objects) return back(stack.objects, way);
                 if (s.onto == Onto::Nothing) return;
             }

@@ -48,6 +48,8 @@ struct SubLayer {
     std::string before, out;   ///< points: the stream before it, and its output
     std::string after;         ///< point: the stream after it
     Onto onto = Onto::Stream;
+    NormImpl* behind = nullptr;  ///< of its output, before that is added; null: none
+    double scale = 1.0;          ///< of what is added
 };
 
 /// A block of any of the models with streams.
@@ -117,6 +119,10 @@ public:
     torch::Tensor positions(const StreamStack& stack, const StreamRows& rows) const;
     /// What embeddings are multiplied by.
     double embeddingScale() const;
+    /// The norm of the stream that blocks begin with; null: none.
+    NormImpl* embedNorm() const { return m_embedNorm; }
+    /// What the type of tokens adds to every embedding, [d]; undefined: nothing.
+    const torch::Tensor& tokenType() const { return m_tokenType; }
     /// x = first x + second embedding before each block; empty: blocks do not mix.
     const std::vector<std::pair<double, double>>& mixing() const { return m_mixes; }
     /// The linear layer that makes the embedding of objects: weight [d, features], bias; undefined
@@ -137,7 +143,8 @@ private:
     const ModelOptions& m_options;
     std::vector<StreamStack> m_stacks;
     std::vector<std::pair<double, double>> m_mixes;
-    torch::Tensor m_features, m_featureBias;
+    torch::Tensor m_features, m_featureBias, m_tokenType;
+    NormImpl* m_embedNorm = nullptr;
     std::vector<std::string> m_featureNames;
 };
 
@@ -212,6 +219,10 @@ private:
     void bias(const Way& way, const At& at, const std::string& where, const torch::Tensor& value,
               std::int64_t first = 0);
     Way through(NormImpl& norm, const torch::Tensor& x, const Way& way, const At& at, int number);
+    Way through(const NormImpl& norm, const torch::Tensor& x, const Way& way, const At& at,
+                const std::string& where);
+    /// The way in front of a sub-layer, through what stands behind its output.
+    Way behind(const SubLayer& sub, const Way& way, const At& at, const StreamBlock& block);
     /// Enters heads whose joined outputs `wo` maps to the stream from dimension `first` on.
     void heads(const Way& way, const At& at, PartKind kind, const std::string& hook,
                const torch::Tensor& wo, std::int64_t first = 0);
@@ -220,8 +231,11 @@ private:
                     std::int64_t first);
     void attention(const Way& way, const At& at, const StreamBlock& block);
     void middle(const Way& way, const At& at, const StreamBlock& block);
-    void feedForward(const Way& way, const At& at, const StreamBlock& block);
+    /// `way` of what is added, `inner` of the output.
+    void feedForward(const Way& way, const Way& inner, const At& at, const StreamBlock& block);
     void start(const Way& way, const StreamStack& stack);
+    /// The same in front of the norm of the embedding.
+    void startAt(const Way& way, const StreamStack& stack);
     void back(const StreamPlace& place, Way way);
     /// Splits the part by tokens if it is one of the head: `g` [k, d_h] is the map behind it.
     void split(const Way& way, const At& at, PartKind kind, std::int64_t head,

@@ -199,6 +199,8 @@ void verifyOrigins(WhyReport& report, ModelImpl& model, const ModelOptions& opti
     report.add(namesLine(key + "/parts_i", plainNames(terms.i.parts), query.at("parts_i")));
     report.add(namesLine(key + "/parts_j", plainNames(terms.j.parts), query.at("parts_j")));
     report.compare(key + "/value", torch::tensor({terms.value}, torch::kDouble));
+    if (terms.capped)
+        report.compare(key + "/capped", torch::tensor({*terms.capped}, torch::kDouble));
     report.compare(key + "/terms", terms.terms());
     report.compare(key + "/layers", byLayers(terms, query.at("layers")));
     for (const auto& [name, tensor] : stored)
@@ -292,8 +294,7 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
             throughShares(pairs, tokens(0), tokens(1), terms.difference[0].item<double>()), true);
     }
     const auto* first = objects.const_data_ptr<std::int64_t>();
-    TermCut cut(parts.scorePoint(), parts.map().index,
-                termOf(read.u, read.v, means, a, b, pairs.scale), {first, first + n}, {});
+    TermCut cut(parts, termOf(read.u, read.v, means, a, b, pairs.scale), {first, first + n}, {});
     torch::Tensor logits;
     {
         const torch::NoGradGuard noGrad;

@@ -73,6 +73,8 @@ StreamStart startOf(const ModelStreams& streams, const StreamStack& stack,
         }
     }
     auto start = reader.start();
+    if (const auto& type = streams.tokenType(); type.defined())
+        start.embedding = start.embedding + type;
     if (start.positions.defined()) return start;
     // Abstractors have no point there.
     StreamRows rows;
@@ -104,6 +106,7 @@ struct DirectStep {
 
 std::vector<DirectStep> directWay(const ModelStreams& streams, const StreamPlace& place) {
     std::vector<DirectStep> way;
+    if (const auto* norm = streams.embedNorm()) way.push_back({norm});
     const auto& blocks = streams.stacks()[static_cast<std::size_t>(place.stack)].blocks;
     for (std::size_t layer = 0; layer <= place.layer && layer < blocks.size(); ++layer) {
         const auto& block = blocks[layer];
@@ -150,7 +153,9 @@ std::pair<ScoreParts::Projection, ScoreParts::Projection> sidesOf(const ScorePar
 }
 
 torch::Tensor projected(const ScoreParts::Projection& side, const torch::Tensor& x) {
-    const auto y = torch::matmul(side.norm ? normed(*side.norm, x) : x, side.weight.t());
+    const auto read = side.norm ? normed(*side.norm, x) : x;
+    if (side.head) return side.head->of(read);
+    const auto y = torch::matmul(read, side.weight.t());
     return side.bias.defined() ? y + side.bias : y;
 }
 

@@ -44,6 +44,7 @@ void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
             stored.note = stored.note.empty() ? what : what + ("; " + stored.note);
         };
         if (found->second->parts.size() == 3) say("queries, keys and values");
+        if (found->second->parts.size() == 2) say("gate and up");
         if (found->second->optional) say("equal to the embedding");
     }
     info.classNames = classNamesOfConfig(info.config);

@@ -200,9 +200,8 @@ LoadReport loadFamily(ModelImpl& model, const ModelOptions& options, const Check
     Loader loader(source, std::move(stop), progress, total);
     for (const auto& [pointer, stored] : read) {
         const auto& tensor = *pointer;
-        std::vector<torch::Tensor> parts;
-        for (const auto& part : tensor.parts) parts.push_back(parameters.at(part));
-        if (!loader.load(*stored, tensor, parts)) report.nonFinite.push_back(stored->name);
+        if (!loader.load(*stored, tensor, placesOf(tensor, parameters)))
+            report.nonFinite.push_back(stored->name);
     }
     return report;
 }
@@ -288,13 +287,18 @@ MappedWeights keepFileTypes(ModelImpl& model, const ModelOptions& options,
         const auto* stored = file.find(tensor);
         if (!stored || tensor.optional) continue;
         const auto type = *scalarType(stored->dtype);
+        if (tensor.index >= 0) continue;  // a row of a tensor that lies nowhere as a whole
         const bool plain = tensor.form == StoredForm::Plain || tensor.form == StoredForm::Patches;
-        for (const auto& part : tensor.parts) {
+        const bool views = plain || tensor.form == StoredForm::Rows;
+        std::int64_t row = 0;
+        for (std::size_t at = 0; at < tensor.parts.size(); ++at) {
+            const auto& part = tensor.parts[at];
             auto& weight = weights.at(part);
             const bool kept = isKeptType(stored->dtype) && matrices.count(part);
-            const auto there = plain && (kept || type == weight.scalar_type())
-                                   ? maps.find(*stored, type)
-                                   : torch::Tensor();
+            auto there = views && (kept || type == weight.scalar_type()) ? maps.find(*stored, type)
+                                                                         : torch::Tensor();
+            if (there.defined() && !plain) there = there.narrow(0, row, tensor.rows[at]);
+            row += tensor.rows[at];
             // Replaces the data and not the tensor, so that tied weights stay one tensor.
             if (there.defined())
                 weight.set_data(there.view(weight.sizes()));

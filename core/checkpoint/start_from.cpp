@@ -67,6 +67,7 @@ void startFrom(RunOptions& options, const std::string& from) {
     const auto start = openStart(from);
     options.train.init_from =
         from.starts_with(kHubPrefix) ? from : fs::absolute(from).lexically_normal().string();
+    requireNextToken(start.model, "training on a text");
     options.model = start.model;
     if (options.model.input() == InputKind::Tokens) {
         const auto tokenizer = start.tokenizer();

@@ -80,8 +80,8 @@ void saveWeights(ModelImpl& model, const std::string& path) {
 
 namespace {
 
-// Calls `use` with each tensor of a family's file, the one that it was read from, and the model's
-// tensors that it holds.
+// Calls `use` with each tensor of a family's file, the one that it was read from, and all tensors
+// of the model.
 template <class Use>
 void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
     std::map<std::string, torch::Tensor> state;
@@ -90,9 +90,7 @@ void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
     for (const auto& tensor : file.tensors()) {
         const auto* stored = file.find(tensor);
         if (!stored) continue;  // a tied output
-        std::vector<torch::Tensor> parts;
-        for (const auto& part : tensor.parts) parts.push_back(state.at(part));
-        use(tensor, *stored, parts);
+        use(tensor, *stored, state);
     }
 }
 
@@ -100,9 +98,10 @@ void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
 
 void saveWeights(ModelImpl& model, const FamilyForm& form, const std::string& path) {
     std::vector<std::pair<std::string, torch::Tensor>> tensors;
-    ofFamily(model, form, [&](const FileTensor& tensor, const StoredTensor& stored, auto& parts) {
-        tensors.emplace_back(stored.name,
-                             storedOf(tensor, parts).cpu().to(*scalarType(stored.dtype)));
+    ofFamily(model, form, [&](const FileTensor& tensor, const StoredTensor& stored, auto& state) {
+        tensors.emplace_back(
+            stored.name,
+            storedOf(tensor, placesOf(tensor, state)).cpu().to(*scalarType(stored.dtype)));
     });
     saveTensors(path, tensors, {{"format", "pt"}});
 }
@@ -110,10 +109,10 @@ void saveWeights(ModelImpl& model, const FamilyForm& form, const std::string& pa
 std::vector<std::pair<std::string, torch::Tensor>> roundedWeights(ModelImpl& model,
                                                                   const FamilyForm& form) {
     std::vector<std::pair<std::string, torch::Tensor>> rounded;
-    ofFamily(model, form, [&](const FileTensor& tensor, const StoredTensor& stored, auto& parts) {
+    ofFamily(model, form, [&](const FileTensor& tensor, const StoredTensor& stored, auto& state) {
         if (tensor.optional || stored.dtype == "F32" || stored.dtype == "F64") return;
-        for (std::size_t i = 0; i < parts.size(); ++i)
-            rounded.emplace_back(tensor.parts[i], parts[i]);
+        if (tensor.index > 0) return;  // its part is there with the first row
+        for (const auto& part : tensor.parts) rounded.emplace_back(part, state.at(part));
     });
     return rounded;
 }

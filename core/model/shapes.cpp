@@ -35,8 +35,10 @@ void ShapeList::aliasOfLinear(const std::string& name, const std::string& first,
     if (bias) alias(name + ".bias", first + ".bias");
 }
 
-void ShapeList::norm(const std::string& name, std::int64_t d, const std::string& type) {
-    if (type != "none") parameter(name + ".weight", {d});
+void ShapeList::norm(const std::string& name, std::int64_t d, const std::string& type,
+                     std::int64_t heads) {
+    if (type != "none" && !type.ends_with("no_weight"))
+        parameter(name + ".weight", heads > 0 ? std::vector{heads, d} : std::vector{d});
     if (type == "layernorm") parameter(name + ".bias", {d});
 }
 
@@ -50,7 +52,7 @@ void ShapeList::feedForward(const std::string& name, std::int64_t d, std::int64_
     const std::int64_t width = feedForwardWidth(d, dff, activation);
     linear(name + ".linear1", d, width, bias);
     linear(name + ".linear2", width, d, bias);
-    if (activation == "swiglu") linear(name + ".linear3", d, width, bias);
+    if (!gateActivation(activation).empty()) linear(name + ".linear3", d, width, bias);
 }
 
 std::vector<TensorShape> ShapeList::take() {
@@ -60,9 +62,15 @@ std::vector<TensorShape> ShapeList::take() {
     return all;
 }
 
+std::string gateActivation(const std::string& activation) {
+    if (activation == "swiglu") return "silu";
+    if (activation == "geglu") return "gelu";
+    return activation == "exact_geglu" ? "exact_gelu" : "";
+}
+
 std::int64_t feedForwardWidth(std::int64_t d, std::int64_t dff, const std::string& activation) {
     if (dff > 0) return dff;
-    return activation == "swiglu"
+    return !gateActivation(activation).empty()
                ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(d))
                : 4 * d;
 }

@@ -51,8 +51,10 @@ public:
                 bool trainable = true);
     void aliasOfLinear(const std::string& name, const std::string& first, bool bias);
     /// Lists the tensors of a norm: weight and bias for "layernorm", weight for "rmsnorm" and
-    /// "layernorm_no_bias", nothing for "none".
-    void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm");
+    /// "layernorm_no_bias", nothing for "none" and those without weights. `heads` as NormImpl has
+    /// it.
+    void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm",
+              std::int64_t heads = 0);
     /// Lists linear layers with the indices 0, 2, 4 ... (with a relu between them).
     void mlp(const std::string& name, const std::vector<std::int64_t>& widths);
     /// Lists `hidden` and `final_out`, the layers between relations and outputs.
@@ -60,7 +62,7 @@ public:
         linear("hidden", in, hidden);
         linear("final_out", hidden, outputs);
     }
-    /// Lists a feed-forward block. dff 0: 4 d, for swiglu 8/3 d.
+    /// Lists a feed-forward block. dff 0: 4 d, with a gate 8/3 d.
     void feedForward(const std::string& name, std::int64_t d, std::int64_t dff,
                      const std::string& activation, bool bias);
 
@@ -70,6 +72,9 @@ private:
     std::vector<TensorShape> m_parameters, m_buffers, m_aliases;
 };
 
+/// The activation of the gate of a feed-forward block with one: "swiglu" silu, "geglu" gelu (tanh
+/// approximation), "exact_geglu" exact_gelu. Empty for activations without a gate.
+std::string gateActivation(const std::string& activation);
 /// The width of a feed-forward block: dff, or the default if it is 0.
 std::int64_t feedForwardWidth(std::int64_t d, std::int64_t dff, const std::string& activation);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // config.json of a public family, read by its table.
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -22,7 +25,9 @@ const std::set<std::string> kNeutral = {"_name_or_path",
                                         "attention_dropout",
                                         "attention_probs_dropout_prob",
                                         "attn_pdrop",
+                                        "_sliding_window_pattern",
                                         "auto_map",
+                                        "cache_implementation",
                                         "classifier_dropout",
                                         "dropout",
                                         "dtype",
@@ -31,22 +36,31 @@ const std::set<std::string> kNeutral = {"_name_or_path",
                                         "hidden_dropout",
                                         "hidden_dropout_prob",
                                         "id2label",
+                                        "init_std",
                                         "initializer_range",
                                         "label2id",
+                                        "layerdrop",
                                         "model_type",
                                         "n_ctx",
                                         "num_labels",
+                                        "output_router_logits",
                                         "pretraining_tp",
                                         "reorder_and_upcast_attn",
+                                        "reference_compile",
                                         "resid_pdrop",
+                                        "slow_but_exact",
                                         "task_specific_params",
                                         "torch_dtype",
                                         "transformers_version",
                                         "use_cache"};
 
+constexpr std::array kNeutralBeginnings = {"summary_", "pooler_", "router_", "sparse_", "mm_"};
+
 bool isNeutral(const std::string& key) {
-    return kNeutral.count(key) > 0 || key.ends_with("_token_id") || key.starts_with("summary_") ||
-           key.starts_with("pooler_");
+    if (kNeutral.count(key) > 0 || key.ends_with("_token_id") || key.ends_with("_dropout"))
+        return true;
+    return std::any_of(kNeutralBeginnings.begin(), kNeutralBeginnings.end(),
+                       [&key](const char* beginning) { return key.starts_with(beginning); });
 }
 
 // Keys whose values are refused for every family.
@@ -54,7 +68,11 @@ const std::vector<FamilyLimit>& commonLimits() {
     static const std::vector<FamilyLimit> all = {{"add_cross_attention", {false}},
                                                  {"is_encoder_decoder", {false}},
                                                  {"use_sliding_window", {false}},
-                                                 {"quantization_config", {nullptr}}};
+                                                 {"use_bidirectional_attention", {false}},
+                                                 {"quantization_config",
+                                                  {nullptr},
+                                                  "save the model without it, in float32, float16 "
+                                                  "or bfloat16"}};
     return all;
 }
 
@@ -69,21 +87,39 @@ std::string listOf(const std::vector<Json>& values) {
     return text;
 }
 
-class Reader {
+// The object of a configuration that is read: the whole, or that of `inner`.
+const Json& readPart(const Family& family, const Json& config) {
+    if (family.inner.empty()) return config;
+    const auto found = config.find(family.inner);
+    if (found != config.end() && found->is_object()) return *found;
+    throw OptionError(family.inner, found == config.end()
+                                        ? "is missing; it holds the configuration of the text model"
+                                        : "is " + shown(*found) + "; an object would open");
+}
+
+class Reader : public FamilyConfig {
 public:
-    Reader(const Family& family, const Json& config) : m_family(family), m_config(config) {}
+    Reader(const Family& family, const Json& config)
+        : m_family(family), m_whole(config), m_config(readPart(family, config)) {}
 
     ModelOptions read(const ShapeInFile& shape) {
         requireClass();
         for (const auto* limits : {&m_family.limits, &commonLimits()})
-            for (const auto& limit : *limits) require(limit);
-        requireFullAttention();
+            for (const auto& limit : *limits)
+                if (limit.name != m_family.windowSwitch) require(limit);
+        const bool windows =
+            std::any_of(m_family.keys.begin(), m_family.keys.end(),
+                        [](const auto& key) { return key.option == "sliding_window"; });
+        if (!windows) requireFullAttention();
         ModelOptions m(m_family.architecture);
         m.set("family", m_family.type);
         for (const auto& [option, value] : m_family.fixed) m.set(option, value);
         for (const auto& key : m_family.keys)
             if (applies(m, key)) m.set(key.option, valueOf(m, key));
         if (m_family.rotary) readRotary(m);
+        if (windows) readKinds(m);
+        if (m_family.settle) m_family.settle(m, *this);
+        if (m_family.rotary) readFactors(m);
         if (auto* images = m.find<PublicImageOptions>()) readImages(*images, shape);
         requireBounds(m);
         for (const auto& problem : m.problems())
@@ -102,23 +138,34 @@ public:
         return names;
     }
 
-private:
-    // Null also where the key is there as null.
-    const Json* find(const std::string& key) {
+    std::int64_t count(const std::string& key, std::int64_t absent) override {
+        const auto* value = find(key);
+        return value ? count(key, *value) : absent;
+    }
+    bool flag(const std::string& key, bool absent) override {
+        const auto* value = find(key);
+        return value ? std::get<bool>(typed(key, *value, absent)) : absent;
+    }
+    [[noreturn]] void refuse(const std::string& key, const std::string& wanted) override {
+        const auto* value = find(key);
+        refuse(key, value ? *value : Json(nullptr), wanted);
+    }
+    const Json* find(const std::string& key) override {
         const auto found = m_config.find(key);
         if (found == m_config.end()) return nullptr;
         m_used.insert(key);
         return found->is_null() ? nullptr : &*found;
     }
 
+private:
     [[noreturn]] static void refuse(const std::string& key, const Json& value,
                                     const std::string& wanted) {
         throw OptionError(key, "is " + shown(value) + ", which is not supported; " + wanted);
     }
 
     void requireClass() {
-        const auto found = m_config.find("architectures");
-        if (found == m_config.end() || found->empty()) return;
+        const auto found = m_whole.find("architectures");
+        if (found == m_whole.end() || found->empty()) return;
         if (!found->is_array() && !found->is_string()) return;
         const auto& known = m_family.classes;
         const auto isKnown = [&known](const Json& name) {
@@ -130,6 +177,14 @@ private:
         std::string all;
         for (const auto& name : known) all += (all.empty() ? "" : " or ") + name;
         const auto& name = one ? *found : found->front();
+        if (name.is_string() && name.get<std::string>().ends_with("Model")) {
+            all.clear();
+            for (const auto& known : m_family.classes) all += (all.empty() ? "" : " and ") + known;
+            throw OptionError("architectures",
+                              "is a " + plainName(name.get<std::string>().substr(0, 60)) +
+                                  ", which has no output layer; " + all +
+                                  (m_family.classes.size() == 1 ? " opens" : " open"));
+        }
         throw OptionError("architectures", "is " + shown(name) + ", which has no answers of " +
                                                m_family.title + "; save the model as " + all);
     }
@@ -140,9 +195,7 @@ private:
         if (std::find(limit.values.begin(), limit.values.end(), *value) != limit.values.end())
             return;
         refuse(limit.name, *value,
-               limit.values.front().is_null()
-                   ? "save the model without it, in float32, float16 or bfloat16"
-                   : listOf(limit.values) + " would open");
+               limit.wanted.empty() ? listOf(limit.values) + " would open" : limit.wanted);
     }
 
     void requireFullAttention() {
@@ -163,7 +216,8 @@ private:
             return value.get<bool>();
         }
         if (std::holds_alternative<double>(like)) {
-            if (!value.is_number() || !(value.get<double>() > 0.0))
+            if (!value.is_number() || !(value.get<double>() > 0.0) ||
+                !std::isfinite(value.get<double>()))
                 refuse(key, value, "a number above 0 would open");
             return value.get<double>();
         }
@@ -213,6 +267,8 @@ private:
                       : key.derived ? key.derived(m)
                       : there       ? key.null
                                     : key.absent;
+        if (there && !value && !key.nullable) refuse(name, nullptr, "a number would open");
+        if (key.made) result = key.made(result);
         if (key.times.empty()) return result;
         // Sizes beyond the bounds of the field are refused later.
         const auto product = static_cast<double>(std::get<std::int64_t>(result)) *
@@ -233,6 +289,75 @@ private:
         refuse(name, value, listOf(known) + " would open");
     }
 
+    // The kinds of layers: from layer_types, or as the family's class has them.
+    void readKinds(ModelOptions& m) {
+        auto& o = m.get<PublicDecoderOptions>();
+        const auto layers = static_cast<std::size_t>(o.n_layers);
+        if (layers > kMostLayers) return;  // refused later
+        std::string letters = m_family.kinds ? m_family.kinds(m, *this)
+                                             : std::string(o.sliding_window > 0 ? "W" : "F");
+        const auto period = letters;
+        letters.resize(layers);
+        for (std::size_t i = 0; i < layers; ++i) letters[i] = period[i % period.size()];
+        const bool rotary = letters.find_first_of("fw") == std::string::npos;
+        if (!m_family.windowSwitch.empty() && !flag(m_family.windowSwitch, false))
+            for (char& letter : letters) letter = std::isupper(letter) ? 'F' : 'f';
+        if (const auto* types = find("layer_types")) {
+            if (!types->is_array() || types->size() != layers)
+                refuse(
+                    "layer_types", *types,
+                    "a list of " + std::to_string(layers) +
+                        " kinds, as num_hidden_layers says, would open" +
+                        (types->is_array() ? ", and it has " + std::to_string(types->size()) : ""));
+            for (std::size_t i = 0; i < layers; ++i) {
+                const auto& type = (*types)[i];
+                const bool windowed = type == "sliding_attention";
+                if (!windowed && type != "full_attention")
+                    refuse("layer_types", type, "full_attention and sliding_attention would open");
+                const bool upper = std::isupper(letters[i]);
+                letters[i] = windowed ? (upper ? 'W' : 'w') : upper ? 'F' : 'f';
+            }
+        }
+        const bool windowed = letters.find_first_of("Ww") != std::string::npos;
+        if (windowed && o.sliding_window == 0)
+            throw OptionError("sliding_window",
+                              "is missing or null, and " +
+                                  std::to_string(std::count_if(
+                                      letters.begin(), letters.end(),
+                                      [](char letter) { return letter == 'W' || letter == 'w'; })) +
+                                  " of the " + std::to_string(layers) +
+                                  " layers attend within a window; give its width in tokens");
+        if (!windowed) o.sliding_window = 0;
+        const bool alike = letters.find_first_not_of(letters.front()) == std::string::npos;
+        o.layer_kinds = alike && rotary ? "" : letters;
+    }
+
+    // The numbers of a list, as an option of the model.
+    std::string numbersOf(const std::string& key, const Json& list) {
+        if (!list.is_array()) refuse(key, list, "a list of numbers would open");
+        std::string text;
+        for (const auto& value : list)
+            text += (text.empty() ? "" : " ") + Json(number(key, value)).dump();
+        return text;
+    }
+
+    // longrope has one divisor for each pair of dimensions that turn.
+    void readFactors(const ModelOptions& m) {
+        const auto& o = m.get<PublicDecoderOptions>();
+        if (!o.dependsOnLength()) return;
+        const auto pairs = o.dims(stackOf(o).headDim()) / 2;
+        for (const auto& [key, list] : m_factorLists)
+            if (list != pairs)
+                throw OptionError(key, "has " + std::to_string(list) + " numbers, and " +
+                                           std::to_string(pairs) +
+                                           " pairs of dimensions turn; give one for each");
+    }
+
+    // What yarn multiplies cosines and sines by (Peng et al. 2023, section 3.4).
+    static double yarnLength(double factor, double scale) {
+        return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
+    }
+
     // theta, scaling and the rotated part: from rope_parameters (version 5 of the package), or from
     // the older keys.
     void readRotary(ModelOptions& m) {
@@ -245,16 +370,22 @@ private:
         for (const char* key : {"rope_scaling", "rope_parameters"}) {
             const auto* given = find(key);
             if (!given) continue;
-            const std::string name = key;
+            std::string name = key;
             if (!given->is_object()) refuse(name, *given, "an object would open");
-            std::string type = name == "rope_parameters" ? "default" : "";
+            // By kind of layer, as version 5 of the package writes it.
+            if (const auto local = given->find("sliding_attention");
+                local != given->end() && local->is_object()) {
+                readLocalRotary(o, name + ".sliding_attention", *local);
+                const auto whole = given->find("full_attention");
+                if (whole == given->end() || !whole->is_object())
+                    throw OptionError(name + ".full_attention",
+                                      "is missing; give it beside sliding_attention");
+                given = &*whole, name += ".full_attention";
+            }
+            std::string type = name.starts_with("rope_parameters") ? "default" : "";
             for (const char* of : {"type", "rope_type"})
-                if (const auto at = given->find(of); at != given->end() && !at->is_null()) {
-                    if (!at->is_string()) refuse(name + "." + of, *at, "\"llama3\" would open");
-                    type = at->get<std::string>();
-                    if (type != "default" && type != "llama3")
-                        refuse(name + "." + of, *at, "\"default\" and \"llama3\" would open");
-                }
+                if (const auto at = given->find(of); at != given->end() && !at->is_null())
+                    type = rotaryType(name + "." + of, *at);
             if (type.empty()) throw OptionError(name, "has no rope_type; \"llama3\" would open");
             std::set<std::string> taken = {"type", "rope_type"};
             const auto part = [&](const char* of) -> const Json* {
@@ -265,15 +396,65 @@ private:
             const auto needed = [&](const char* of) -> const Json& {
                 const auto* at = part(of);
                 if (!at)
-                    throw OptionError(name + "." + of, "is missing; rope_type llama3 needs it");
+                    throw OptionError(name + "." + of,
+                                      "is missing; rope_type " + type + " needs it");
                 return *at;
+            };
+            const auto length = [&] {
+                if (const auto* at = part("attention_factor"))
+                    o.rope_attention = number(name + ".attention_factor", *at);
             };
             if (const auto* theta = part("rope_theta"))
                 o.rope_theta = number(name + ".rope_theta", *theta);
             if (const auto* of = part("partial_rotary_factor"))
                 share = number(name + ".partial_rotary_factor", *of),
                 shareKey = name + ".partial_rotary_factor";
-            o.rope_factor = 1.0;  // undoes the other key, where a file has both
+            // Undoes the other key, where a file has both.
+            o.rope_factor = o.rope_attention = 1.0, o.rope_type = RotaryOptions().rope_type;
+            if (type == "longrope") {
+                o.rope_type = type;
+                o.rope_original = m_family.longRope;
+                const char* original = "original_max_position_embeddings";
+                if (const auto* at = part(original))
+                    o.rope_original = count(name + "." + original, *at);
+                if (const auto* at = find(original)) o.rope_original = count(original, *at);
+                m_factorLists.clear();
+                for (const auto& [of, list] : {std::pair{"short_factor", &o.rope_short_factors},
+                                               {"long_factor", &o.rope_long_factors}}) {
+                    *list = numbersOf(name + "." + of, needed(of));
+                    m_factorLists.emplace_back(name + "." + of,
+                                               static_cast<std::int64_t>(needed(of).size()));
+                }
+                const auto context = static_cast<double>(o.max_block_size),
+                           first = static_cast<double>(o.rope_original);
+                if (context > first && first > 1)
+                    o.rope_attention = std::sqrt(1 + std::log(context / first) / std::log(first));
+                length();
+            } else if (type == "linear" || type == "yarn") {
+                o.rope_type = type;
+                o.rope_factor = number(name + ".factor", needed("factor"));
+            }
+            if (type == "yarn") {
+                const auto real = [&](const char* of, double absent) {
+                    const auto* at = part(of);
+                    return at ? number(name + "." + of, *at) : absent;
+                };
+                const auto* original = part("original_max_position_embeddings");
+                o.rope_original = original
+                                      ? count(name + ".original_max_position_embeddings", *original)
+                                      : o.max_block_size;
+                o.yarn_beta_fast = real("beta_fast", 32.0),
+                o.yarn_beta_slow = real("beta_slow", 1.0);
+                const auto* truncate = part("truncate");
+                o.yarn_truncate =
+                    !truncate || std::get<bool>(typed(name + ".truncate", *truncate, true));
+                o.rope_attention = yarnLength(o.rope_factor, 1.0);
+                if (const double scale = real("mscale", 0.0), all = real("mscale_all_dim", 0.0);
+                    scale > 0 && all > 0)
+                    o.rope_attention =
+                        yarnLength(o.rope_factor, scale) / yarnLength(o.rope_factor, all);
+                length();
+            }
             if (type == "llama3") {
                 o.rope_factor = number(name + ".factor", needed("factor"));
                 o.rope_low_freq_factor =
@@ -291,6 +472,11 @@ private:
             for (const auto& [of, value] : given->items())
                 if (!taken.count(of)) m_unusedParts.push_back(name + "." + of);
         }
+        if (o.rope_theta <= 0.0)
+            throw OptionError(
+                "rope_theta",
+                "is missing, and versions of transformers differ in what they take it "
+                "for (10000 or 500000); add the one that the model was trained with");
         if (m_family.rotaryShare.empty()) {
             if (share != 1.0)
                 refuse(shareKey, share, "1 would open: all dimensions of a head turn");
@@ -304,6 +490,33 @@ private:
             throw OptionError(shareKey, "is " + shown(share) + ", so that none of the " +
                                             std::to_string(width) +
                                             " dimensions of a head turn; give a larger share");
+    }
+
+    // A name of a scaling, or "default".
+    std::string rotaryType(const std::string& key, const Json& value) const {
+        std::vector<Json> known = {"default", "llama3", "linear", "yarn"};
+        if (m_family.longRope > 0) {
+            for (const char* name : {"longrope", "su", "yarn"})
+                if (value == name) return "longrope";
+            known = {"default", "llama3", "linear", "longrope"};
+        }
+        if (std::find(known.begin(), known.end(), value) == known.end())
+            refuse(key, value, listOf(known) + " would open");
+        return value.get<std::string>();
+    }
+
+    // The rotary positions of layers with a window: a base of their own.
+    void readLocalRotary(PublicDecoderOptions& o, const std::string& name, const Json& given) {
+        for (const auto& [of, value] : given.items()) {
+            if (of == "rope_theta")
+                o.local_rope_theta = number(name + ".rope_theta", value);
+            else if (of == "rope_type" || of == "type") {
+                if (value != "default" && !value.is_null())
+                    refuse(name + "." + of, value, "\"default\" would open");
+            } else {
+                m_unusedParts.push_back(name + "." + of);
+            }
+        }
     }
 
     // Height before width here, a number or both; the options have width before height.
@@ -348,9 +561,13 @@ private:
                 checkFieldValue(nameOf(field.spec.name), field.spec, field.get(m));
     }
 
+    static constexpr std::size_t kMostLayers = 100000;
+
     const Family& m_family;
-    const Json& m_config;
+    const Json &m_whole, &m_config;
     std::set<std::string> m_used;
+    std::vector<std::pair<std::string, std::int64_t>>
+        m_factorLists;  // of longrope, and their lengths
     std::vector<std::string> m_unusedParts;
     std::map<std::string, std::string> m_names;  // key of the file, by option
 };

@@ -68,14 +68,17 @@ enum class PartKind {
     FeedForward,     ///< without its last bias
     Bias,            ///< `where` names its part
     Edits,           ///< changes by edits at points between the parts
-    Feature          ///< of an object: `where` is its number from 1, or its name
+    Feature,         ///< of an object: `where` is its number from 1, or its name
+    Clip,            ///< what clipping takes off queries or keys, as a part of a score
+    Distance         ///< what the distance of two tokens adds to a score
 };
 /// The name of a kind: "embedding", "positions", "sensory head", "relational head", "relation",
-/// "symbols", "cross head", "feed-forward", "bias", "edits", "feature".
+/// "symbols", "cross head", "feed-forward", "bias", "edits", "feature", "clip", "distance".
 inline const char* partKindName(PartKind kind) {
     static constexpr const char* names[] = {
         "embedding",  "positions",    "sensory head", "relational head", "relation", "symbols",
-        "cross head", "feed-forward", "bias",         "edits",           "feature"};
+        "cross head", "feed-forward", "bias",         "edits",           "feature",  "clip",
+        "distance"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -92,6 +95,8 @@ struct AttributionPart {
     /// The part in words, counted from 1: "layer 2 relational head 1 relation 3".
     std::string text() const {
         std::string words;
+        // Those are parts of a score alone, whose layer is that of the map.
+        if (kind == PartKind::Clip || kind == PartKind::Distance) return partKindName(kind);
         if (layer >= 0) words = "layer " + std::to_string(layer + 1) + " ";
         if (inside()) words += std::string("relational head ") + std::to_string(head + 1) + " ";
         words += partKindName(kind);

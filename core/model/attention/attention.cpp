@@ -43,9 +43,9 @@ const char* attentionFormName(AttentionForm form) {
 }
 
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
-                         const torch::Device& device, std::int64_t window) {
+                         const torch::Device& device, std::int64_t window, bool causal) {
     const auto all = torch::ones({n, m}, torch::TensorOptions().dtype(torch::kBool).device(device));
-    const auto later = all.triu(first + 1);
+    const auto later = all.triu(first + (causal ? 1 : window));
     return window > 0 ? later.logical_or(all.tril(first - window)) : later;
 }
 
@@ -53,16 +53,45 @@ torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
                               const HeadOptions& options, std::int64_t first,
                               const Documents& documents) {
     const std::int64_t b = q.size(0), h = q.size(1), n = q.size(2), kv = k.size(1), m = k.size(2);
-    const double scale = 1.0 / std::sqrt(static_cast<double>(options.head_dim));
     // Query heads that share a key head are stacked as rows of one product.
-    auto scores =
-        torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}) * scale, k.transpose(2, 3))
-            .view({b, h, n, m});
+    auto scores = torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}) * options.scale(),
+                                k.transpose(2, 3))
+                      .view({b, h, n, m});
+    if (options.distance != "none")
+        scores = scores + distanceScores(options, n, m, first, scores.options());
+    if (const double cap = options.score_cap; cap > 0) scores = torch::tanh(scores / cap) * cap;
     // The last query may attend to every key of the window.
-    if (options.causal && (n > 1 || options.windowed(m) || documents))
-        scores = scores.masked_fill(closedCells(n, m, first, q.device(), options.window, documents),
-                                    -std::numeric_limits<double>::infinity());
+    if (options.windowed(m) || (options.causal && (n > 1 || documents)))
+        scores = scores.masked_fill(
+            closedCells(n, m, first, q.device(), options.window, documents, options.causal),
+            -std::numeric_limits<double>::infinity());
     return scores;
+}
+
+double HeadOptions::scale() const {
+    return score_scale > 0 ? score_scale : rsqrt(head_dim);
+}
+
+torch::Tensor distanceSlopes(std::int64_t heads) {
+    std::int64_t power = 1;
+    while (2 * power <= heads) power *= 2;
+    std::vector<double> slopes;
+    for (std::int64_t k = 0; k < heads; ++k) {
+        const auto exponent = k < power ? -8.0 * static_cast<double>(k + 1)
+                                        : -4.0 * static_cast<double>(2 * (k - power) + 1);
+        slopes.push_back(std::exp2(exponent / static_cast<double>(power)));
+    }
+    return torch::tensor(slopes, torch::kDouble).to(torch::kFloat);
+}
+
+torch::Tensor distanceScores(const HeadOptions& options, std::int64_t n, std::int64_t m,
+                             std::int64_t first, const torch::TensorOptions& like) {
+    const auto slopes = distanceSlopes(options.n_heads).to(like.device()).view({-1, 1, 1});
+    const auto j = torch::arange(m, like.dtype(torch::kLong));
+    if (options.distance == "inside")
+        return (slopes.to(torch::kBFloat16) * j).to(like) * options.scale();
+    const auto i = torch::arange(first, first + n, j.options());
+    return slopes.to(like) * (j - i.unsqueeze(1));
 }
 
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
@@ -76,8 +105,9 @@ HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
                             const torch::Tensor& k, const HeadOptions& options, std::int64_t first,
                             const Documents& documents) {
     torch::Tensor closed;
-    if (options.causal)
-        closed = closedCells(q.size(2), k.size(2), first, q.device(), options.window, documents);
+    if (options.causal || options.windowed(k.size(2)))
+        closed = closedCells(q.size(2), k.size(2), first, q.device(), options.window, documents,
+                             options.causal);
     const auto scores = hooks.cells("hook_attn_scores", axes::pattern,
                                     attentionScores(q, k, options, first, documents), first, closed,
                                     -std::numeric_limits<double>::infinity());
@@ -99,12 +129,8 @@ torch::Tensor forHeads(const torch::Tensor& q, const torch::Tensor& x) {
     if (sharesHeads(q) || x.size(1) == q.size(1)) return x;
     return x.repeat_interleave(q.size(1) / x.size(1), 1);
 }
-double scaleOf(const HeadOptions& o) {
-    return rsqrt(o.head_dim);
-}
-
 // How masked cells are passed to LibTorch's kernels: causal attention by a flag, a sliding window
-// and documents by an explicit mask.
+// and documents by an explicit mask, distances by one of numbers.
 struct FusedMask {
     std::optional<torch::Tensor> open;
     bool causal;
@@ -112,8 +138,15 @@ struct FusedMask {
 FusedMask fusedMask(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& o,
                     const Documents& documents) {
     const auto n = q.size(2), m = k.size(2);
-    if (!o.windowed(m) && !documents) return {std::nullopt, o.causal && n > 1};
-    return {closedCells(n, m, m - n, q.device(), o.window, documents).logical_not(), false};
+    const bool plain = o.plainMap(m) && !documents;
+    if (plain) return {std::nullopt, o.causal && n > 1};
+    const bool closes = o.causal || o.windowed(m);
+    const auto closed = closes ? closedCells(n, m, m - n, q.device(), o.window, documents, o.causal)
+                               : torch::Tensor();
+    if (o.distance == "none") return {closed.logical_not(), false};
+    auto added = distanceScores(o, n, m, m - n, q.options()).expand({o.n_heads, n, m});
+    if (closes) added = added.masked_fill(closed, -std::numeric_limits<double>::infinity());
+    return {added.dim() == 3 ? added.unsqueeze(0) : added, false};
 }
 
 }  // namespace
@@ -121,12 +154,12 @@ FusedMask fusedMask(const torch::Tensor& q, const torch::Tensor& k, const HeadOp
 bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                     const HeadOptions& options, const Documents& documents) {
     if (options.causal && q.size(2) != k.size(2) && q.size(2) != 1) return false;
-    // A row without an open cell has no softmax there.
-    if (documents.closesRows()) return false;
+    // A row without an open cell has no softmax there, and nothing can be done to its scores.
+    if (documents.closesRows() || options.score_cap > 0) return false;
     const auto mask = fusedMask(q, k, options, documents);
     const auto choice =
         at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0, mask.causal,
-                              scaleOf(options), sharesHeads(q) && q.size(1) != k.size(1));
+                              options.scale(), sharesHeads(q) && q.size(1) != k.size(1));
     return choice != static_cast<std::int64_t>(at::SDPBackend::math);
 }
 
@@ -134,7 +167,7 @@ torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, con
                              const HeadOptions& options, const Documents& documents) {
     const auto mask = fusedMask(q, k, options, documents);
     return torch::scaled_dot_product_attention(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0,
-                                               mask.causal, scaleOf(options),
+                                               mask.causal, options.scale(),
                                                sharesHeads(q) && q.size(1) != k.size(1));
 }
 
@@ -149,8 +182,7 @@ namespace {
 // <q_i, k_j> / sqrt(head_dim) of every head: [b, n, m, h].
 torch::Tensor innerProducts(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& o) {
     const auto keys = k.repeat_interleave(o.n_heads / o.kvHeads(), 1);
-    return (torch::matmul(q, keys.transpose(2, 3)) / std::sqrt(static_cast<double>(o.head_dim)))
-        .permute({0, 2, 3, 1});
+    return (torch::matmul(q, keys.transpose(2, 3)) * o.scale()).permute({0, 2, 3, 1});
 }
 
 }  // namespace
@@ -165,6 +197,15 @@ AttentionImpl::AttentionImpl(const HeadOptions& options)
     wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
     wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
     wo = register_module("wo", Linear(o.width(), o.outWidth(), o.add_bias_out));
+    if (o.hasQueryNorm()) {
+        const auto norm = [&](const char* name, std::int64_t heads) {
+            const bool whole = o.qk_norm == "all";
+            return register_module(
+                name, Norm(whole ? heads * o.keyDim() : o.keyDim(), o.qk_norm_type, o.norm_eps,
+                           o.norm_plus_one, o.qk_norm == "heads" ? heads : 0));
+        };
+        q_norm = norm("q_norm", o.n_heads), k_norm = norm("k_norm", o.kvHeads());
+    }
     register_module("attn_dropout", m_weightDropout);
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
@@ -172,8 +213,8 @@ AttentionImpl::AttentionImpl(const HeadOptions& options)
 AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Tensor& k,
                                         const torch::Tensor& v, const Documents& documents) const {
     if (recordsMaps()) return AttentionForm::Explicit;
-    const bool windowed = m_options.windowed(k.size(2));
-    const bool tiles = !windowed && !documents.closesRows() && servesTiles(q, k, m_options.causal);
+    const bool tiles = m_options.plainMap(k.size(2)) && !documents.closesRows() &&
+                       servesTiles(q, k, m_options.causal);
     if (form == AttentionForm::Tiled) return tiles ? form : AttentionForm::Explicit;
     if (form == AttentionForm::Cuda) return AttentionForm::Explicit;  // not served
     if (form == AttentionForm::Automatic && tiles && q.size(2) > 1 &&
@@ -188,7 +229,8 @@ AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Ten
                                                           : AttentionForm::Explicit;
     }
     const bool continues = m_options.causal && q.size(2) != k.size(2) && q.size(2) > 1;
-    const bool fused = !drops && !continues && !documents.closesRows();
+    const bool fused =
+        !drops && !continues && !documents.closesRows() && m_options.score_cap == 0.0;
     return form == AttentionForm::Fused && !fused ? AttentionForm::Explicit : form;
 }
 
@@ -203,10 +245,22 @@ KernelHeads AttentionImpl::kernelHeads() const {
 KernelCall AttentionImpl::kernelCall(const torch::Tensor& x) {
     const auto& o = m_options;
     const auto projected = applyLinears(x, {wq, wk, wv});
-    auto q = splitHeads(projected[0], o.n_heads), k = splitHeads(projected[1], o.kvHeads());
+    auto q = clipped(normedHeads(q_norm, splitHeads(projected[0], o.n_heads))),
+         k = clipped(normedHeads(k_norm, splitHeads(projected[1], o.kvHeads())));
     if (o.rope) q = m_rotary.rotate(q, 0), k = m_rotary.rotate(k, 0);
-    return {{q, k, splitHeads(projected[2], o.kvHeads()), -1, {}, 0},
-            {scaleOf(o), o.causal, weightDropout()}};
+    return {{q, k, clipped(splitHeads(projected[2], o.kvHeads())), -1, {}, 0},
+            {o.scale(), o.causal, weightDropout()}};
+}
+
+torch::Tensor AttentionImpl::normedHeads(Norm& norm, const torch::Tensor& x) const {
+    if (norm.is_empty()) return x;
+    if (m_options.qk_norm == "all") return splitHeads(norm(joinHeads(x)), x.size(1));
+    return norm(x.transpose(1, 2)).transpose(1, 2);
+}
+
+torch::Tensor AttentionImpl::clipped(const torch::Tensor& x) const {
+    const double most = m_options.clip_qkv;
+    return most > 0 ? torch::clamp(x, -most, most) : x;
 }
 
 torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
@@ -217,11 +271,11 @@ torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::
 
 void AttentionImpl::recordFactors(const torch::Tensor& q, const torch::Tensor& k,
                                   const HookedModule& hooks, const Documents& documents) {
-    // Windows and documents are no part of the factors of a map.
+    // Windows, documents, caps and distances are no part of the factors of a map.
     auto* recorder = factorRecorder();
-    if (!recorder || takesWeights(hooks) || m_options.windowed(k.size(2)) || documents) return;
-    recorder->scores(path, {q, k, scaleOf(m_options), "softmax", m_options.causal});
-    if (m_options.relational) recorder->relations(path, {q, k, scaleOf(m_options)});
+    if (!recorder || takesWeights(hooks) || !m_options.plainMap(k.size(2)) || documents) return;
+    recorder->scores(path, {q, k, m_options.scale(), "softmax", m_options.causal});
+    if (m_options.relational) recorder->relations(path, {q, k, m_options.scale()});
 }
 
 torch::Tensor AttentionImpl::weights(const torch::Tensor& q, const torch::Tensor& k,
@@ -235,7 +289,7 @@ torch::Tensor AttentionImpl::explicitWeights(const torch::Tensor& q, const torch
                                              const Documents& documents) {
     // Maps that a recorder cannot get as factors.
     const bool asMaps =
-        activeRecorder() && (takesWeights(hooks) || m_options.windowed(k.size(2)) || documents);
+        activeRecorder() && (takesWeights(hooks) || !m_options.plainMap(k.size(2)) || documents);
     if (!hooks) {
         const auto alpha = attentionWeights(q, k, m_options, past, documents);  // [b, h, n, m]
         if (recordsMaps() || asMaps) {
@@ -275,6 +329,7 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
                          splitHeads(projected[0], o.n_heads));  // [b, h, n, key_dim]
     if (cache && projected.size() > 2 && query.size(1) == 1 && !activeRecorder() && !hooks &&
         weightDropout() == 0 && o.rotary == RotaryOptions() && o.window == 0 && !documents &&
+        static_cast<const ScoreOptions&>(o) == ScoreOptions() &&
         servesDecoding(query, kernelHeads(), cache->capacity())) {
         const auto k = splitHeads(projected[1], o.kvHeads()),
                    v = splitHeads(projected[2], o.kvHeads());
@@ -284,8 +339,14 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
                                 {},
                                 cache->pastOn(query.device())};
         if (o.rope) buffers.rotary = m_rotary.table(cache->capacity(), k.size(3), k.device());
-        return cudaDecoding({{q, k, v, -1, {}, 0}, {scaleOf(o)}}, buffers);
+        return cudaDecoding({{q, k, v, -1, {}, 0}, {o.scale()}}, buffers);
     }
+    const auto normed = [&](const HookedModule& at, const char* name, Norm& norm,
+                            const torch::Tensor& x) {
+        return clipped(norm.is_empty() ? x
+                                       : hookedHeads(at, name, axes::heads, normedHeads(norm, x)));
+    };
+    q = normed(hooks, "hook_q_normed", q_norm, q);
     const auto rotated = [&](const char* name, const torch::Tensor& x) {
         return o.rope ? hookedHeads(hooks, name, axes::heads, m_rotary.rotate(x, past)) : x;
     };
@@ -293,14 +354,14 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     // The objects of cross-attention have positions of their own.
     const HookedModule others(hook, own ? past : 0);
     const auto keys = [&] {
-        return rotated("hook_rot_k",
-                       hookedHeads(others, "hook_k", axes::heads,
-                                   splitHeads(own ? projected[1] : wk(key), o.kvHeads())));
+        const auto k = hookedHeads(others, "hook_k", axes::heads,
+                                   splitHeads(own ? projected[1] : wk(key), o.kvHeads()));
+        return rotated("hook_rot_k", normed(others, "hook_k_normed", k_norm, k));
     };
     const auto values = [&] {  // [b, h_kv, m, d_h]
         return hookedHeads(
             others, "hook_v", axes::heads,
-            splitHeads(projected.size() > 2 ? projected[2] : wv(value), o.kvHeads()));
+            clipped(splitHeads(projected.size() > 2 ? projected[2] : wv(value), o.kvHeads())));
     };
     const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
     const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
@@ -314,10 +375,10 @@ torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor&
                                     const Documents& documents) {
     const auto& o = m_options;
     // Our kernels have the causal mask alone.
-    const bool windowed = o.windowed(k.size(2)) || documents;
+    const bool windowed = !o.plainMap(k.size(2)) || documents;
     recordFactors(q, k, hooks, documents);
     const CudaAttentionInput call{q, k, v, -1, {}, past};
-    const KernelOptions options{scaleOf(o), o.causal, weightDropout()};
+    const KernelOptions options{o.scale(), o.causal, weightDropout()};
     // Heads without own projections are no more than a part of a module, which has the point.
     const auto joined = [&](const torch::Tensor& h) {
         return o.projects ? hookedJoined(hooks, "hook_z", h, o.n_heads) : h;

@@ -19,7 +19,7 @@ struct KernelCall;   // cuda_attention.h
 struct KernelHeads;  // cuda_attention.h
 
 /// Options that sensory and relational heads share. 0 means the default in brackets.
-struct HeadOptions {
+struct HeadOptions : ScoreOptions {
     std::int64_t d_model = 0;     ///< width of the input
     std::int64_t n_heads = 1;     ///< query heads
     std::int64_t head_dim = 0;    ///< d_h; the output is n_heads * head_dim wide
@@ -33,17 +33,25 @@ struct HeadOptions {
     bool add_bias_out = false;
     bool causal = false;
     bool rope = false;
-    RotaryOptions rotary;     ///< with `rope`
-    std::int64_t window = 0;  ///< with `causal`: i attends to j with i - j < window; 0: no window
-    bool relational = false;  ///< also records its inner products as relations
-    bool projects = true;     ///< has its projections; otherwise attend() alone can be called
+    RotaryOptions rotary;  ///< with `rope`
+    /// i attends to j with i - j < window, without `causal` also to those with j - i < window; 0:
+    /// no window.
+    std::int64_t window = 0;
+    double norm_eps = 1e-5;      ///< of the norms of queries and keys
+    bool norm_plus_one = false;  ///< of the same: they multiply by 1 + weight
+    bool relational = false;     ///< also records its inner products as relations
+    bool projects = true;        ///< has its projections; otherwise attend() alone can be called
 
     std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
     std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }
     std::int64_t width() const { return n_heads * head_dim; }
     std::int64_t outWidth() const { return out_width > 0 ? out_width : width(); }
     /// Whether the window closes cells of a map of m keys.
-    bool windowed(std::int64_t m) const { return causal && window > 0 && m > window; }
+    bool windowed(std::int64_t m) const { return window > 0 && m > window; }
+    /// Whether a map of m keys is softmax(scale q k) and nothing but a causal mask.
+    bool plainMap(std::int64_t m) const { return plainScores() && !windowed(m); }
+    /// What q k is multiplied by.
+    double scale() const;
     double outputDropout() const { return output_dropout < 0 ? dropout : output_dropout; }
     /// Throws OptionError naming the field and the value.
     void check() const;
@@ -66,9 +74,9 @@ enum class AttentionForm {
 };
 const char* attentionFormName(AttentionForm form);
 
-/// q k^T / sqrt(head_dim) + mask: q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h, n, m].
-/// Each kv head serves consecutive query heads. Causal: query i has position first + i, and later
-/// keys get -infinity, as do keys of other documents.
+/// scale q k^T + mask, with the cap and the distances of the options: q [b, h, n, key_dim], k [b,
+/// h_kv, m, key_dim] -> [b, h, n, m]. Each kv head serves consecutive query heads. Causal: query i
+/// has position first + i, and later keys get -infinity, as do keys of other documents.
 torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
                               const HeadOptions& options, std::int64_t first = 0,
                               const Documents& documents = {});
@@ -87,9 +95,17 @@ HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
 /// Whether the hooks of a module want scores or weights, which only the explicit form computes.
 bool takesWeights(const HookedModule& hooks);
 /// The causal mask: true where query i of n, at position first + i, may not attend to key j of m:
-/// [n, m] bool. With a window also to keys that are `window` or more positions before it.
+/// [n, m] bool. With a window also to keys that are `window` or more positions before it; without
+/// `causal` to later keys as far as that.
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
-                         const torch::Device& device, std::int64_t window = 0);
+                         const torch::Device& device, std::int64_t window = 0, bool causal = true);
+/// The slope m_h of each head (ALiBi), [heads] float32: 2^(-8 (k + 1) / p) of the first p heads, p
+/// the largest power of 2 that is not above their number, then 2^(-4 (2 k + 1) / p).
+torch::Tensor distanceSlopes(std::int64_t heads);
+/// What distances add to the scores of n queries from position `first` on and m keys: [h, n or 1,
+/// m].
+torch::Tensor distanceScores(const HeadOptions& options, std::int64_t n, std::int64_t m,
+                             std::int64_t first, const torch::TensorOptions& like);
 /// The output of attention by LibTorch's kernels, which do not return the weights: q, k as above, v
 /// [b, h_kv, m, w] -> [b, h, n, w].
 torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -137,6 +153,7 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
     torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
 
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
+    Norm q_norm{nullptr}, k_norm{nullptr};  ///< null without such norms
     AttentionForm form = AttentionForm::Automatic;
 
 private:
@@ -151,6 +168,10 @@ private:
     /// Gives a recorder of factors the queries and keys, where alpha is their product alone.
     void recordFactors(const torch::Tensor& q, const torch::Tensor& k, const HookedModule& hooks,
                        const Documents& documents);
+    /// Queries or keys [b, heads, n, key_dim] behind their norm.
+    torch::Tensor normedHeads(Norm& norm, const torch::Tensor& x) const;
+    /// The same within +-clip_qkv.
+    torch::Tensor clipped(const torch::Tensor& x) const;
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 
     HeadOptions m_options;

@@ -32,8 +32,8 @@ Documents documentsOf(const torch::Tensor& tokens, const DocumentOptions& o) {
 
 torch::Tensor closedCells(std::int64_t n, std::int64_t m, std::int64_t before,
                           const torch::Device& device, std::int64_t window,
-                          const Documents& documents) {
-    const auto future = futureMask(n, m, before, device, window);
+                          const Documents& documents, bool causal) {
+    const auto future = futureMask(n, m, before, device, window, causal);
     if (!documents) return future;
     const auto j = torch::arange(m, documents.first.options());
     auto closed =

@@ -28,10 +28,10 @@ struct Documents {
 Documents documentsOf(const torch::Tensor& tokens, const DocumentOptions& options);
 
 /// The mask of closed cells: true where query i of n, at position `before` + i, may not use key j
-/// of m. [n, m], or [b, 1, n, m] with documents. `window` as futureMask() has it.
+/// of m. [n, m], or [b, 1, n, m] with documents. `window` and `causal` as futureMask() has them.
 torch::Tensor closedCells(std::int64_t n, std::int64_t m, std::int64_t before,
                           const torch::Device& device, std::int64_t window,
-                          const Documents& documents);
+                          const Documents& documents, bool causal = true);
 
 /// The documents of the current forward pass on this thread; empty outside of a scope.
 const Documents& activeDocuments();

@@ -104,6 +104,27 @@ void addRelationalHeads(ShapeList& list, const std::string& name, const StackOpt
     list.linear(name + ".wk_rel", d, kv * head, b.ra_add_bias_kv && s.details.rel_add_bias);
 }
 
+void addQueryNorms(ShapeList& list, const std::string& name, const StackOptions& s) {
+    const auto& o = s.details;
+    if (!o.hasQueryNorm()) return;
+    const auto heads = s.block.n_heads_sa, key = orDefault(s.block.sa_key_dim, s.headDim());
+    for (const auto& [part, count] :
+         {std::pair{".q_norm", heads}, {".k_norm", orDefault(s.block.sa_n_kv_heads, heads)}})
+        list.norm(name + part, o.qk_norm == "all" ? count * key : key, o.qk_norm_type,
+                  o.qk_norm == "heads" ? count : 0);
+}
+
+// The feed-forward of one layer.
+void addFeedForward(ShapeList& list, const std::string& name, const StackOptions& s) {
+    const auto& o = s.details;
+    const auto one = [&](const std::string& at) {
+        list.feedForward(at, s.d_model, s.block.dff, s.block.activation, s.feedForwardBias);
+    };
+    if (o.experts == 0) return one(name);
+    list.linear(name + ".gate", s.d_model, o.experts, false);
+    for (std::int64_t e = 0; e < o.experts; ++e) one(name + ".experts." + std::to_string(e));
+}
+
 std::string keyHeadsText(std::int64_t heads, std::int64_t keyHeads) {
     std::string text = countText(heads, "head");
     if (keyHeads > 0 && keyHeads != heads) text += ", " + countText(keyHeads, "key head");
@@ -116,8 +137,11 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
                     const StackOptions& s) {
     const auto& b = s.block;
     for (std::int64_t i = 0; i < layers; ++i) {
+        const auto layer = s.ofLayer(i);
+        const auto& details = layer.details;
         const std::string block = name + "." + std::to_string(i);
-        list.norm(block + ".norm1", s.d_model, b.norm_type);
+        const auto norm = [&](const char* of) { list.norm(block + of, s.d_model, b.norm_type); };
+        if (details.norm_before) norm(".norm1");
         if (s.dual) {
             const std::string dual = block + ".dual_attn", ra = dual + ".relational_attention";
             if (b.n_heads_ra > 0) addRelationalHeads(list, ra, s);
@@ -130,15 +154,18 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
             addAttention(list, block + ".self_attn", s.d_model, b.n_heads_sa, s.headDim(),
                          b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.bias, {},
                          s.details.sa_add_bias_q, s.d_model);
+            addQueryNorms(list, block + ".self_attn", s);
         }
-        list.norm(block + ".norm2", s.d_model, b.norm_type);
+        if (details.norm_behind) norm(".norm1_behind");
+        if (details.norm_before && !details.one_norm) norm(".norm2");
         if (s.decoder) {
             addAttention(list, block + ".cross_attn", s.d_model, s.crossHeads,
                          s.d_model / s.crossHeads, s.crossKeyHeads, s.crossKeyDim, s.crossBiasKv,
                          s.crossBiasOut);
-            list.norm(block + ".norm3", s.d_model, b.norm_type);
+            norm(".norm3");
         }
-        list.feedForward(block + ".ff_block", s.d_model, b.dff, b.activation, s.feedForwardBias);
+        addFeedForward(list, block + ".ff_block", layer);
+        if (details.norm_behind) norm(".norm2_behind");
     }
 }
 
@@ -169,13 +196,26 @@ void addSymbolShapes(ShapeList& list, const std::string& name, const SymbolOptio
     }
 }
 
+namespace {
+
+// What the scores of a layer have beside queries and keys: ", rotary, normed, window 4096".
+std::string scoresText(const StackOptions& s) {
+    const auto& o = s.details;
+    std::string text = s.rope ? ", rotary" : "";
+    if (o.hasQueryNorm()) text += ", normed queries and keys";
+    if (o.sliding_window > 0) text += ", window " + std::to_string(o.sliding_window);
+    if (o.distance != "none") text += ", distances";
+    if (o.score_cap > 0) text += ", capped";
+    return text;
+}
+
+}  // namespace
+
 void addBlockOutline(OutlineBuilder& builder, const std::string& title, const std::string& name,
                      std::int64_t layers, const StackOptions& s) {
     auto* stack = builder.add(title, name, countText(layers, "block"));
     if (!stack) return;
     const auto& b = s.block;
-    const std::string sensory =
-        keyHeadsText(b.n_heads_sa, b.sa_n_kv_heads) + (s.rope ? ", rotary" : "");
     std::string relational = keyHeadsText(b.n_heads_ra, b.ra_n_kv_heads);
     if (b.ra_type != "relational_attention") {
         relational += ", " + b.ra_type;
@@ -185,16 +225,26 @@ void addBlockOutline(OutlineBuilder& builder, const std::string& title, const st
         if (b.rel_activation != "identity") relational += ", " + b.rel_activation;
     }
     for (std::int64_t i = 0; i < layers; ++i) {
+        const auto layer = s.ofLayer(i);
+        const auto& details = layer.details;
+        const std::string sensory = keyHeadsText(b.n_heads_sa, b.sa_n_kv_heads) + scoresText(layer);
         auto* node = builder.add(*stack, "block " + std::to_string(i + 1), std::to_string(i),
-                                 b.norm_first ? "pre-norm" : "post-norm");
+                                 !b.norm_first          ? "post-norm"
+                                 : !details.norm_behind ? "pre-norm"
+                                 : details.norm_before  ? "norms before and behind"
+                                                        : "norms behind");
         if (!node) return;
         builder.add(*node, "sensory attention", "dual_attn.self_attention", sensory);
         builder.add(*node, "relational attention", "dual_attn.relational_attention", relational);
         builder.add(*node, "self-attention", "self_attn", sensory);
         if (s.decoder)
             builder.add(*node, "cross-attention", "cross_attn", countText(s.crossHeads, "head"));
-        builder.add(*node, "feed-forward", "ff_block", feedForwardText(b.activation, b.dff));
-        for (const char* norm : {"norm1", "norm2", "norm3"})
+        builder.add(*node, details.experts > 0 ? "experts" : "feed-forward", "ff_block",
+                    (details.experts > 0 ? std::to_string(details.experts_chosen) + " of " +
+                                               std::to_string(details.experts) + ", "
+                                         : std::string()) +
+                        feedForwardText(b.activation, layer.block.dff));
+        for (const char* norm : {"norm1", "norm1_behind", "norm2", "norm2_behind", "norm3"})
             builder.add(*node, norm, norm, b.norm_type);
     }
 }
@@ -247,6 +297,9 @@ WorkEstimate blockWork(const StackOptions& s, std::int64_t layers, const SymbolO
     work.layers = layers;
     work.d_model = s.d_model;
     work.dff = feedForwardWidth(s.d_model, b.dff, b.activation);
+    if (s.details.experts > 0)  // of the experts that a token has
+        work.dff = s.details.experts_chosen *
+                   feedForwardWidth(s.d_model, s.ofLayer(0).block.dff, b.activation);
     work.heads = b.n_heads_sa + (s.dual ? b.n_heads_ra : 0);
     work.relations = s.dual ? b.relations() : 0;
     const auto projected = s.dual && b.ra_type == "relational_attention" && b.rel_proj_dim > 0

@@ -2,6 +2,7 @@
 #include "model/blocks/dual_attention.h"
 
 #include "model/attention/cuda_attention.h"
+#include "model/blocks/experts.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 
@@ -25,6 +26,8 @@ HeadOptions sensoryOptions(const StackOptions& s) {
     h.rope = s.rope;
     h.rotary = s.details;
     h.window = s.details.sliding_window;
+    static_cast<ScoreOptions&>(h) = s.details;
+    h.norm_eps = s.details.norm_eps, h.norm_plus_one = s.details.norm_plus_one;
     return h;
 }
 
@@ -163,14 +166,11 @@ DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
 namespace {
 
 // x through attention and feed-forward, both with residual connections.
-template <class Attend>
+template <class Attend, class Feed>
 torch::Tensor throughEncoderBlock(const HookedModule& hooks, bool normFirst, torch::Tensor x,
-                                  Norm& norm1, Norm& norm2, Dropout& drop, FeedForward& ff_block,
-                                  Attend&& attend) {
+                                  Norm& norm1, Norm& norm2, Dropout& drop, Attend&& attend,
+                                  Feed&& fed) {
     const double p = drop->active();
-    const auto fed = [&](const torch::Tensor& y) {
-        return hooks("hook_mlp_out", axes::stream, ff_block(y));
-    };
     x = hooks("hook_resid_pre", axes::stream, x);
     if (normFirst) {
         const auto in = norm1->ofSum(x);
@@ -183,16 +183,15 @@ torch::Tensor throughEncoderBlock(const HookedModule& hooks, bool normFirst, tor
     return hooks("hook_resid_post", axes::stream, x);
 }
 
-// x + attention(norm1 x) + feed-forward(norm2 x): neither reads what the other adds, and there is
-// no stream between the two.
-template <class Attend>
+// x + attention(norm1 x) + feed-forward(norm2 x), or norm1 again where there is no other: neither
+// reads what the other adds, and there is no stream between the two.
+template <class Attend, class Feed>
 torch::Tensor throughParallelBlock(const HookedModule& hooks, torch::Tensor x, Norm& norm1,
-                                   Norm& norm2, Dropout& drop, FeedForward& ff_block,
-                                   Attend&& attend) {
+                                   Norm& norm2, Dropout& drop, Attend&& attend, Feed&& feed) {
     const double p = drop->active();
     x = hooks("hook_resid_pre", axes::stream, x);
-    const auto attended = attend(norm1(x));
-    const auto fed = hooks("hook_mlp_out", axes::stream, ff_block(norm2(x)));
+    const auto normed = norm1(x);
+    const auto attended = attend(normed), fed = feed(norm2.is_empty() ? normed : norm2(x));
     return hooks("hook_resid_post", axes::stream, addDropped(addDropped(x, attended, 0.0), fed, p));
 }
 
@@ -205,35 +204,52 @@ torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& 
 torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Retrieve& retrieve) {
     const HookedModule hooks(hook, tokensBefore());
     x = throughEncoderBlock(
-        hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block,
-        [&](const torch::Tensor& y) { return dual_attn(y, retrieve(y), hooks); });
+        hooks, m_normFirst, x, norm1, norm2, m_dropout,
+        [&](const torch::Tensor& y) { return dual_attn(y, retrieve(y), hooks); },
+        [&](const torch::Tensor& y) { return hooks("hook_mlp_out", axes::stream, ff_block(y)); });
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
 }
 
 EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s)
-    : m_normFirst(s.block.norm_first), m_parallel(s.details.parallel_residual) {
+    : m_normFirst(s.block.norm_first),
+      m_parallel(s.details.parallel_residual),
+      m_residualScale(s.details.residual_scale) {
     const auto& o = s.block;
     auto heads = sensoryOptions(s);
     heads.add_bias_out = o.bias;
     heads.out_width = s.d_model;
-    const double eps = s.details.norm_eps;
-    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type, eps));
+    const auto norm = [&](const char* name, bool there = true) {
+        return register_module(name, Norm(s.d_model, there ? o.norm_type : "none",
+                                          s.details.norm_eps, s.details.norm_plus_one));
+    };
+    norm1 = norm("norm1", s.details.norm_before);
     self_attn = register_module("self_attn", Attention(heads));
-    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type, eps));
-    ff_block =
-        register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
+    if (s.details.norm_behind) norm1_behind = norm("norm1_behind");
+    if (!s.details.one_norm) norm2 = norm("norm2", s.details.norm_before);
+    ff_block = register_module("ff_block", makeFeedForward(s));
+    if (s.details.norm_behind) norm2_behind = norm("norm2_behind");
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
 }
 
 torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
     const HookedModule hooks(hook, tokensBefore());
+    // What a sub-layer adds to the stream, of its output.
+    const auto added = [&](const char* name, Norm& behind, const torch::Tensor& output) {
+        auto y = behind.is_empty() ? output : behind(output);
+        if (m_residualScale != 1.0) y = y * m_residualScale;
+        return hooks(name, axes::stream, y);
+    };
     const auto attend = [&](const torch::Tensor& y) {
-        return hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
+        return self_attn->dropOutput(
+            added("hook_attn_out", norm1_behind, self_attn->wo(self_attn->heads(y, y, y))));
+    };
+    const auto feed = [&](const torch::Tensor& y) {
+        return added("hook_mlp_out", norm2_behind, ff_block(y));
     };
     x = m_parallel
-            ? throughParallelBlock(hooks, x, norm1, norm2, m_dropout, ff_block, attend)
-            : throughEncoderBlock(hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block, attend);
+            ? throughParallelBlock(hooks, x, norm1, norm2, m_dropout, attend, feed)
+            : throughEncoderBlock(hooks, m_normFirst, x, norm1, norm2, m_dropout, attend, feed);
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
 }

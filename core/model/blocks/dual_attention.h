@@ -67,19 +67,24 @@ private:
 TORCH_MODULE(DualAttnEncoderBlock);
 
 /// The plain Transformer block: the same with `self_attn` in place of `dual_attn`, or
-/// parallel_residual: x + drop(attn(norm1 x)) + drop(FF(norm2 x)).
+/// parallel_residual: x + drop(attn(norm1 x)) + drop(FF(norm2 x)). What a sub-layer adds is
+/// residual_scale norm1_behind(attn) and residual_scale norm2_behind(FF), with such norms.
 struct EncoderBlockImpl : torch::nn::Module, RecordingPoint {
+    /// `options`: of one layer (StackOptions::ofLayer()).
     explicit EncoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x);
     bool normFirst() const { return m_normFirst; }
     bool isParallel() const { return m_parallel; }
+    double residualScale() const { return m_residualScale; }
 
-    Norm norm1{nullptr}, norm2{nullptr};
+    Norm norm1{nullptr}, norm2{nullptr};                ///< norm2 is null where blocks have one
+    Norm norm1_behind{nullptr}, norm2_behind{nullptr};  ///< null without
     Attention self_attn{nullptr};
     FeedForward ff_block{nullptr};
 
 private:
     bool m_normFirst, m_parallel;
+    double m_residualScale;
     Dropout m_dropout{nullptr};
 };
 TORCH_MODULE(EncoderBlock);

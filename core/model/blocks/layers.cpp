@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "model/attention/dropout.h"
 #include "model/blocks/fused_layers.h"
 #include "model/graph/device_graph.h"
+#include "model/shapes.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -36,32 +38,43 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     throw OptionError("activation", "unknown activation '" + name + "'");
 }
 
-NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps)
-    : m_width(d), m_type(type), m_eps(eps) {
-    const bool plain = type == "none" || type == "rmsnorm_no_weight";
+NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps, bool plusOne,
+                   std::int64_t heads)
+    : m_width(d), m_type(type), m_eps(eps), m_plusOne(plusOne) {
+    const bool plain =
+        type == "none" || type == "rmsnorm_no_weight" || type == "layernorm_no_weight";
     if (type != "layernorm" && type != "layernorm_no_bias" && type != "rmsnorm" && !plain)
         throw OptionError("norm_type", "unknown norm '" + type + "'");
-    if (!plain) weight = register_parameter("weight", newConstant({d}, 1.0));
+    const auto shape = heads > 0 ? std::vector{heads, d} : std::vector{d};
+    if (!plain) weight = register_parameter("weight", newConstant(shape, plusOne ? 0.0 : 1.0));
     if (type == "layernorm") bias = register_parameter("bias", newConstant({d}, 0.0));
 }
 
 bool NormImpl::isFused(const torch::Tensor& x) const {
     // The fused form takes a norm without bias for an RMS norm.
-    return weight.defined() && centres() == bias.defined() &&
+    return weight.defined() && weight.dim() == 1 && centres() == bias.defined() &&
            weight.scalar_type() == torch::kFloat && hasFusedNorm(x) && weight.device().is_cpu();
+}
+
+torch::Tensor NormImpl::gain() const {
+    return m_plusOne && weight.defined() ? weight + 1 : weight;
 }
 
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {
     if (m_type == "none") return x;
-    if (isFused(x)) return fusedNormedSum(x, {}, 0.0, {weight, bias, m_eps}).normed;
-    if (centres()) return torch::layer_norm(x, {m_width}, weight, bias, m_eps);
-    const auto normed = x * torch::rsqrt(x.square().mean(-1, true) + m_eps);
-    return weight.defined() ? normed * weight : normed;
+    if (isFused(x)) return fusedNormedSum(x, {}, 0.0, {gain(), bias, m_eps}).normed;
+    const auto scaled = [this](const torch::Tensor& normed) {
+        return weight.defined() ? normed * gain() : normed;
+    };
+    if (centres() && weight.defined() && weight.dim() > 1)
+        return scaled(torch::layer_norm(x, {m_width}, {}, {}, m_eps));
+    if (centres()) return torch::layer_norm(x, {m_width}, gain(), bias, m_eps);
+    return scaled(x * torch::rsqrt(x.square().mean(-1, true) + m_eps));
 }
 
 NormedSum NormImpl::ofSum(const torch::Tensor& x, const torch::Tensor& branch, double p) {
     if (isFused(x) && (!branch.defined() || alike(x, branch)))
-        return fusedNormedSum(x, branch, p, {weight, bias, m_eps});
+        return fusedNormedSum(x, branch, p, {gain(), bias, m_eps});
     const auto sum = branch.defined() ? x + dropout(branch, p) : x;
     return {sum, forward(sum)};
 }
@@ -73,28 +86,55 @@ torch::Tensor addDropped(const torch::Tensor& x, const torch::Tensor& branch, do
 FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation,
                                  bool bias)
     : m_activation(activation) {
-    if (dff == 0)
-        dff = activation == "swiglu"
-                  ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(d))
-                  : 4 * d;
+    dff = feedForwardWidth(d, dff, activation);
     linear1 = register_module("linear1", Linear(d, dff, bias));
     linear2 = register_module("linear2", Linear(dff, d, bias));
-    if (activation == "swiglu") linear3 = register_module("linear3", Linear(d, dff, bias));
+    if (!gateActivation(activation).empty())
+        linear3 = register_module("linear3", Linear(d, dff, bias));
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
-    if (m_activation == "swiglu") {
+    if (!linear3.is_empty()) {
         const auto both = applyLinears(x, {linear1, linear3});
-        return linear2(hasFusedActivation(both[0]) ? fusedSwiglu(both[0], both[1])
-                                                   : torch::silu(both[0]) * both[1]);
+        return linear2(m_activation == "swiglu" && hasFusedActivation(both[0])
+                           ? fusedSwiglu(both[0], both[1])
+                           : applyActivation(gateActivation(m_activation), both[0]) * both[1]);
     }
     return linear2(applyActivation(m_activation, linear1(x)));
 }
 
 namespace {
 
-// The scaled frequencies (RotaryOptions).
-torch::Tensor scaledFrequency(const torch::Tensor& frequency, const RotaryOptions& o) {
+// The numbers of a text, one for each pair.
+torch::Tensor pairNumbers(const std::string& text, const torch::Tensor& like) {
+    std::vector<double> numbers;
+    std::istringstream words(text);
+    for (double number; words >> number;) numbers.push_back(number);
+    return torch::tensor(numbers, torch::kDouble).to(like.options());
+}
+
+// The scaled frequencies of a text that is `longer` than the original context or not
+// (RotaryOptions).
+torch::Tensor scaledFrequency(const torch::Tensor& frequency, const RotaryOptions& o, bool longer) {
+    if (o.rope_type == "longrope")
+        return frequency /
+               pairNumbers(longer ? o.rope_long_factors : o.rope_short_factors, frequency);
+    if (o.rope_type == "linear") return frequency / o.rope_factor;
+    if (o.rope_type == "yarn") {
+        const auto pairs = frequency.size(0);
+        const double r = 2.0 * static_cast<double>(pairs);
+        // The pair that turns so many times within the original context.
+        const auto pairOf = [&](double turns) {
+            return r * std::log(static_cast<double>(o.rope_original) / (2 * M_PI * turns)) /
+                   (2 * std::log(o.rope_theta));
+        };
+        double a = pairOf(o.yarn_beta_fast), b = pairOf(o.yarn_beta_slow);
+        if (o.yarn_truncate) a = std::floor(a), b = std::ceil(b);
+        a = std::clamp(a, 0.0, r - 1), b = std::clamp(b, 0.0, r - 1);
+        if (a == b) b += 0.001;
+        const auto share = ((torch::arange(pairs, frequency.options()) - a) / (b - a)).clamp(0, 1);
+        return share * frequency / o.rope_factor + (1 - share) * frequency;
+    }
     const auto wave = 2 * M_PI / frequency;
     const auto original = static_cast<double>(o.rope_original);
     const auto slow = frequency / o.rope_factor;
@@ -110,7 +150,9 @@ torch::Tensor scaledFrequency(const torch::Tensor& frequency, const RotaryOption
 
 void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::ScalarType type,
                              const torch::Device& device) {
-    if (m_rotaryTable.defined() && m_rotaryTable.size(0) >= count &&
+    const bool longer =
+        m_options.dependsOnLength() && std::max(count, m_length) > m_options.rope_original;
+    if (m_rotaryTable.defined() && m_rotaryTable.size(0) >= count && m_long == longer &&
         m_rotaryTable.size(1) == width / 2 &&
         m_rotaryTable.scalar_type() == c10::toComplexType(type) && m_rotaryTable.device() == device)
         return;
@@ -125,10 +167,14 @@ void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::Scal
     if (m_options.rotary_rounded)
         frequency = 1.0 / torch::pow(m_options.rope_theta, torch::arange(0, width, 2, options) /
                                                                static_cast<double>(width));
-    if (m_options.rope_factor != 1.0) frequency = scaledFrequency(frequency, m_options);
+    if (m_options.rope_factor != 1.0 || m_options.dependsOnLength())
+        frequency = scaledFrequency(frequency, m_options, longer);
+    m_long = longer;
     const auto angle =
         torch::outer(torch::arange(std::max(known, count), options), frequency).to(type);
     auto cosine = angle.cos(), sine = angle.sin();
+    if (m_options.rope_attention != 1.0)
+        cosine = cosine * m_options.rope_attention, sine = sine * m_options.rope_attention;
     if (m_options.rotary_rounded)
         cosine = cosine.to(torch::kBFloat16).to(type), sine = sine.to(torch::kBFloat16).to(type);
     m_rotaryTable = torch::complex(cosine, m_options.rotary_backwards ? -sine : sine);

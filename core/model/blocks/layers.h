@@ -20,15 +20,21 @@ namespace relascope::core {
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
 /// Normalisation over the last dimension: "layernorm" (weight and bias), "layernorm_no_bias" (the
-/// same without), "rmsnorm" (weight), "rmsnorm_no_weight" or "none". Any shape [..., d].
+/// same without), "layernorm_no_weight", "rmsnorm" (weight), "rmsnorm_no_weight" or "none". Any
+/// shape [..., d].
 struct NormImpl : torch::nn::Module {
-    NormImpl(std::int64_t d, const std::string& type, double eps = 1e-5);
+    /// `plusOne`: it multiplies by 1 + weight. `heads`: the weight is [heads, d], for inputs [...,
+    /// heads, d]; 0: [d].
+    NormImpl(std::int64_t d, const std::string& type, double eps = 1e-5, bool plusOne = false,
+             std::int64_t heads = 0);
     torch::Tensor forward(const torch::Tensor& x);
     /// x + dropout(branch) and its norm, in one pass on the CPU. Without a branch the sum is x, to
     /// be used in its place: the gradient of the residual path then needs no pass of its own.
     NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0);
 
     double eps() const { return m_eps; }
+    /// What the normed input is multiplied by: the weight, or 1 + it; undefined: nothing.
+    torch::Tensor gain() const;
     /// Whether the norm subtracts the mean.
     bool centres() const { return m_type.starts_with("layernorm"); }
     /// Whether it changes nothing.
@@ -42,19 +48,25 @@ private:
     std::int64_t m_width;
     std::string m_type;
     double m_eps;
+    bool m_plusOne;
 };
 TORCH_MODULE(Norm);
 
 /// x + dropout(branch), in one pass on the CPU.
 torch::Tensor addDropped(const torch::Tensor& x, const torch::Tensor& branch, double p);
 
-/// linear2(activation(linear1 x)), or linear2(silu(linear1 x) * linear3 x) for "swiglu".
-/// [..., d] -> [..., d]; dff 0 means 4 d, for swiglu int(2/3 * 4 d).
+/// linear2(activation(linear1 x)), or with a gate (gateActivation()) linear2(activation(linear1 x)
+/// * linear3 x). [..., d] -> [..., d]; dff 0 means 4 d, with a gate int(2/3 * 4 d).
 struct FeedForwardImpl : torch::nn::Module {
     FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation, bool bias);
-    torch::Tensor forward(const torch::Tensor& x);
+    virtual torch::Tensor forward(const torch::Tensor& x);
+    /// The bias that ends it; undefined: none.
+    torch::Tensor lastBias() const { return linear2.is_empty() ? torch::Tensor() : linear2->bias; }
 
-    Linear linear1{nullptr}, linear2{nullptr}, linear3{nullptr};
+    Linear linear1{nullptr}, linear2{nullptr}, linear3{nullptr};  ///< null in one of experts
+
+protected:
+    explicit FeedForwardImpl(std::string activation) : m_activation(std::move(activation)) {}
 
 private:
     std::string m_activation;
@@ -68,16 +80,21 @@ public:
 
     /// x [b, heads, n, width], where the first element has position `start`; the same shape.
     torch::Tensor rotate(const torch::Tensor& x, std::int64_t start = 0);
+    /// Rows are of a text of so many tokens, where its length changes the frequencies. Otherwise it
+    /// ends with the rows.
+    void setLength(std::int64_t tokens) { m_length = tokens; }
     /// For kernels: cos and sin of each pair's angle at positions 0 .. count - 1 (or more), side by
     /// side, [positions, turned dims] float32.
     torch::Tensor table(std::int64_t count, std::int64_t width, const torch::Device& device);
 
 private:
-    /// Makes the table for `count` positions unless it is there.
+    /// Makes the table for `count` positions of a text of that length unless it is there.
     void extend(std::int64_t count, std::int64_t width, torch::ScalarType type,
                 const torch::Device& device);
 
     RotaryOptions m_options;
+    std::int64_t m_length = 0;
+    bool m_long = false;          // the table is that of long texts
     torch::Tensor m_rotaryTable;  // exp(i p w_k): complex [positions, turned dims / 2]
 };
 

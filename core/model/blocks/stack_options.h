@@ -25,6 +25,24 @@ struct StackOptions {
     std::int64_t crossHeads = 0, crossKeyHeads = 0, crossKeyDim = 0;
     bool crossBiasKv = false, crossBiasOut = false;
 
+    /// The options of one layer, from 0, of a stack whose layers differ.
+    StackOptions ofLayer(std::int64_t layer) const {
+        auto s = *this;
+        const char kind = details.kindOf(layer);
+        const bool windowed = kind == 'W' || kind == 'w';
+        if (!windowed) s.details.sliding_window = 0;
+        if (kind == 'f' || kind == 'w') s.rope = false;
+        if (windowed && details.local_rope_theta > 0) {
+            s.details.rope_theta = details.local_rope_theta;
+            s.details.rope_factor = s.details.rope_attention = 1.0;
+            s.details.rope_type = RotaryOptions().rope_type;
+        }
+        if (!details.hasExperts(layer))
+            s.details.experts = 0;
+        else if (details.expert_dff > 0)
+            s.block.dff = details.expert_dff;
+        return s;
+    }
     std::int64_t headDim() const {
         if (details.head_dim > 0) return details.head_dim;
         return d_model / (block.n_heads_sa + (dual ? block.n_heads_ra : 0));

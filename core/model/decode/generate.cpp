@@ -8,6 +8,7 @@
 #include "model/architecture.h"
 #include "model/decode/generate.h"
 #include "model/decode/row_decoder.h"
+#include "model/public/public_options.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -67,6 +68,7 @@ std::int64_t usableVocabulary(const ModelOptions& options) {
 }
 
 bool canCache(const ModelOptions& o) {
+    if (readsBothWays(o)) return false;
     const auto* block = o.find<BlockOptions>();
     if (const auto* details = o.find<BlockDetails>(); details && details->masked_relations)
         return true;
@@ -79,6 +81,7 @@ LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
       m_options(options),
       m_cache(std::min(options.tokens(), kFirstCapacity)),
       m_device(model.parameters().front().device()) {
+    if (const auto why = noNextTokenText(options); !why.empty()) throw OptionError("model", why);
     if (RowDecoder::takes(model, options)) m_row = std::make_unique<RowDecoder>(model, options);
     if (!m_device.is_cpu() && canCache(options))
         m_repeated = std::make_unique<RepeatedToken>(model, m_cache, m_device);
@@ -99,6 +102,11 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     const std::int64_t window = std::min(total, m_options.tokens());
     // Beyond the context all positions shift, so cached values are no longer valid.
     if (total > m_options.tokens() || !canCache(m_options)) m_cache.clear();
+    // A text that grows past the original context turns otherwise from its first token on.
+    if (const auto* details = m_options.find<BlockDetails>();
+        details && details->dependsOnLength() && window > details->rope_original &&
+        m_cache.past() <= details->rope_original)
+        m_cache.clear();
     if (auto* hooks = activeHooks()) hooks->setOrigin(total - window);
     const std::int64_t fresh = window - m_cache.past();
     if (window > m_cache.capacity()) {
@@ -197,6 +205,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
 
 torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
                              std::int64_t count) {
+    if (const auto why = noNextTokenText(options); !why.empty()) throw OptionError("model", why);
     const torch::NoGradGuard noGrad;
     const std::int64_t vocabulary = usableVocabulary(options);
     for (std::int64_t i = 0; i < count; ++i) {

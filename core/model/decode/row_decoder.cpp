@@ -14,6 +14,7 @@
 #include "model/attention/row_activation.h"
 #include "model/blocks/dual_attention.h"
 #include "model/decode/generate.h"
+#include "model/shapes.h"
 
 namespace relascope::core {
 namespace {
@@ -42,32 +43,47 @@ void addRow(const torch::Tensor& table, std::int64_t index, std::span<float> to)
 }
 
 struct RowNorm {
-    std::string type;
-    torch::Tensor weight, bias;
+    bool none = true, centres = false;
+    torch::Tensor gain, bias;
     double eps = 1e-5;
 
     RowNorm() = default;
-    RowNorm(const Norm& norm, const std::string& type)
-        : type(type), weight(norm->weight), bias(norm->bias), eps(norm->eps()) {}
+    explicit RowNorm(const Norm& norm) {
+        if (norm.is_empty()) return;
+        none = norm->isNone(), centres = norm->centres();
+        gain = norm->gain(), bias = norm->bias, eps = norm->eps();
+    }
 
-    void apply(std::span<const float> x, std::span<float> y) const {
-        if (type == "none") {
-            std::copy(x.begin(), x.end(), y.begin());
+    void apply(std::span<const float> x, std::span<float> y) const { apply(x, y, 0); }
+    /// Each group of `width` numbers on its own, in place. Groups share a gain of that width.
+    void applyByGroups(std::span<float> x, std::int64_t width) const {
+        if (none) return;
+        const auto group = static_cast<std::size_t>(width);
+        const auto gains = gain.defined() ? static_cast<std::size_t>(gain.numel()) : group;
+        for (std::size_t at = 0; at < x.size(); at += group)
+            apply(x.subspan(at, group), x.subspan(at, group), at % gains);
+    }
+
+private:
+    // With the gain from number `from` on.
+    void apply(std::span<const float> x, std::span<float> y, std::size_t from) const {
+        if (none) {
+            if (x.data() != y.data()) std::copy(x.begin(), x.end(), y.begin());
             return;
         }
         const auto n = static_cast<double>(x.size());
         double mean = 0.0, square = 0.0;
-        if (type.starts_with("layernorm")) {
+        if (centres) {
             for (const float each : x) mean += each;
             mean /= n;
         }
         for (const float each : x) square += (each - mean) * (each - mean);
         const auto centre = static_cast<float>(mean),
                    scale = static_cast<float>(1.0 / std::sqrt(square / n + eps));
-        const auto* w = weight.const_data_ptr<float>();
+        const auto* w = gain.defined() ? gain.const_data_ptr<float>() + from : nullptr;
         const auto* b = bias.defined() ? bias.const_data_ptr<float>() : nullptr;
         for (std::size_t i = 0; i < x.size(); ++i)
-            y[i] = (x[i] - centre) * scale * w[i] + (b ? b[i] : 0.0f);
+            y[i] = (x[i] - centre) * scale * (w ? w[i] : 1.0f) + (b ? b[i] : 0.0f);
     }
 };
 
@@ -76,6 +92,12 @@ struct RowHeads {
     const torch::nn::Module* module = nullptr;
     std::int64_t heads = 0, keyHeads = 0, keyDim = 0, headDim = 0;
     MatrixRows query, key, value, out;
+    RowNorm queryNorm, keyNorm;
+    bool wholeNorm = false;  ///< of all heads as one vector
+    bool turns = false;      ///< rotary positions
+    bool local = false;      ///< as the layers with a window turn
+    std::int64_t window = 0;
+    float scale = 1.0f;  ///< of inner products
     std::vector<float> q, k, v;
     std::vector<float> weights;  ///< [heads, tokens]
 
@@ -85,8 +107,11 @@ struct RowHeads {
         v.resize(static_cast<std::size_t>(value.out));
     }
     std::int64_t keyHead(std::int64_t head) const { return head / (heads / keyHeads); }
-    float scale() const {
-        return static_cast<float>(1.0 / std::sqrt(static_cast<double>(headDim)));
+    void normQueriesAndKeys() {
+        const auto width = [this](const std::vector<float>& x) {
+            return wholeNorm ? static_cast<std::int64_t>(x.size()) : keyDim;
+        };
+        queryNorm.applyByGroups(q, width(q)), keyNorm.applyByGroups(k, width(k));
     }
 };
 
@@ -110,7 +135,9 @@ bool isPlain(const torch::Tensor& t, bool mayBeHalf) {
 }  // namespace
 
 struct RowDecoder::Layer {
-    RowNorm norm1, norm2;
+    RowNorm norm1, norm2, behind1, behind2;
+    double residualScale = 1.0;
+    bool oneNorm = false;
     MatrixRows linear1, linear2, linear3;
     RowHeads sensory, relational;
     // Relational heads only.
@@ -131,6 +158,11 @@ bool RowDecoder::takes(ModelImpl& model, const ModelOptions& o) {
     const auto* symbols = o.find<SymbolOptions>();
     if (o.input() != InputKind::Tokens || !canCache(o)) return false;
     if (!dynamic_cast<LanguageModelImpl*>(&model)) return false;  // nanochat's
+    if (const auto* details = o.find<BlockDetails>();
+        details && (!details->plainScores() || details->clip_qkv > 0 || details->experts > 0 ||
+                    details->dependsOnLength()))
+        return false;
+    if (const auto* ends = o.find<EndDetails>(); ends && ends->embed_width > 0) return false;
     if (symbols && symbols->symbol_retrieval == "rel_sym_attn") return false;
     // Relations lie beside one another for each token, so that a softmax over tokens has no row.
     if (const auto* block = o.find<BlockOptions>();
@@ -159,6 +191,7 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
         m_normedSymbols = details->normed_symbols;
     std::int64_t symbolDim = o.d_model;
     const std::int64_t headDim = m_model.m_stack.headDim();
+    const auto innerScale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(headDim)));
     auto* dual = dynamic_cast<DualAttnTransformerLMImpl*>(&model);
     const auto sensoryOf = [&](const AttentionImpl& a) {
         RowHeads heads;
@@ -168,6 +201,13 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
         heads.keyDim = a.wq->weight.size(0) / heads.heads, heads.headDim = headDim;
         heads.query = rowsOf(a.wq), heads.key = rowsOf(a.wk), heads.value = rowsOf(a.wv);
         heads.out = rowsOf(a.wo);
+        const auto& own = a.options();
+        heads.queryNorm = RowNorm(a.q_norm), heads.keyNorm = RowNorm(a.k_norm);
+        heads.wholeNorm = own.qk_norm == "all";
+        heads.turns = own.rope, heads.window = own.window;
+        heads.scale = static_cast<float>(own.scale());
+        heads.local = own.rope && own.rotary != m_model.m_stack.details;
+        if (heads.local) m_localRotary = own.rotary;
         heads.sizes();
         return heads;
     };
@@ -175,8 +215,7 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
     for (const auto& block : *m_model.m_blocks) {
         auto layer = std::make_unique<Layer>();
         const auto common = [&](auto& b) {
-            layer->norm1 = RowNorm(b.norm1, o.norm_type);
-            layer->norm2 = RowNorm(b.norm2, o.norm_type);
+            layer->norm1 = RowNorm(b.norm1), layer->norm2 = RowNorm(b.norm2);
             layer->linear1 = rowsOf(b.ff_block->linear1);
             layer->linear2 = rowsOf(b.ff_block->linear2);
             if (!b.ff_block->linear3.is_empty()) layer->linear3 = rowsOf(b.ff_block->linear3);
@@ -184,6 +223,10 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
         };
         if (auto* plain = block->as<EncoderBlockImpl>()) {
             common(*plain);
+            layer->oneNorm = plain->norm2.is_empty();
+            layer->behind1 = RowNorm(plain->norm1_behind);
+            layer->behind2 = RowNorm(plain->norm2_behind);
+            layer->residualScale = plain->residualScale();
             layer->sensory = sensoryOf(*plain->self_attn);
         } else {
             auto& both = *block->as<DualAttnEncoderBlockImpl>();
@@ -197,7 +240,7 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
                 heads.module = &base;
                 heads.heads = o.n_heads_ra;
                 heads.keyHeads = o.ra_n_kv_heads > 0 ? o.ra_n_kv_heads : o.n_heads_ra;
-                heads.headDim = headDim;
+                heads.headDim = headDim, heads.scale = innerScale, heads.turns = o.rotary();
                 heads.value = rowsOf(base.wv), heads.out = rowsOf(base.wo);
                 symbolDim = heads.value.in;
                 if (auto* ra = dynamic_cast<RelationalAttentionImpl*>(&base)) {
@@ -263,10 +306,10 @@ void RowDecoder::reserve(std::int64_t capacity) {
     }
 }
 
-const float* RowDecoder::rotaryTable(std::int64_t width) {
-    auto& turns = m_rotaryTable[width];
+const float* RowDecoder::rotaryTable(std::int64_t width, bool local) {
+    auto& turns = m_rotaryTable[{width, local}];
     if (turns.empty()) {
-        const auto& rotary = m_model.m_stack.details;
+        const RotaryOptions& rotary = local ? m_localRotary : m_model.m_stack.details;
         const auto dims = rotary.dims(width);
         // (1, 0) turned by an angle is its cosine and sine, as the forward pass computes them.
         auto unit = torch::zeros({1, 1, m_capacity, width});
@@ -283,9 +326,10 @@ const float* RowDecoder::rotaryTable(std::int64_t width) {
 
 // Pairs of every head turned by the position: (2i, 2i + 1), or (i, i + r/2) of the first r
 // dimensions (layers.h).
-void RowDecoder::rotate(std::span<float> heads, std::int64_t width, std::int64_t position) {
+void RowDecoder::rotate(std::span<float> heads, std::int64_t width, std::int64_t position,
+                        bool local) {
     const auto& rotary = m_model.m_stack.details;
-    const float* turn = rotaryTable(width) + position * width;
+    const float* turn = rotaryTable(width, local) + position * width;
     const auto dims = rotary.dims(width);
     const std::int64_t step = rotary.rotary_halves ? 1 : 2,
                        partner = rotary.rotary_halves ? dims / 2 : 1,
@@ -348,7 +392,7 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
         }
     }
     // The first key that the window and the document leave open.
-    const std::int64_t window = m_model.m_stack.details.sliding_window,
+    const std::int64_t window = sensory.window,
                        open = std::max(m_open.first, window > 0 ? count - window : 0);
     const auto close = [&](std::span<float> row, float value) {
         for (const auto j : m_open.padding)
@@ -366,7 +410,7 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
         float* weights = heads.weights.data() + head * capacity;
         dotRows(heads.q.data() + head * heads.keyDim,
                 rowsOfHead(keys, heads.keyHead(head)) + open * heads.keyDim, count - open,
-                heads.keyDim, heads.keyDim, heads.scale(), weights);
+                heads.keyDim, heads.keyDim, heads.scale, weights);
         return std::span<float>(weights, static_cast<std::size_t>(count - open));
     };
     // Sensory heads, and the relations that all relational heads use next.
@@ -406,7 +450,7 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
                 dotRows(
                     layer.qRel.data() + head * relational.headDim,
                     rowsOfHead(relationKeys, relational.keyHead(head)) + open * relational.headDim,
-                    count - open, relational.headDim, relational.headDim, relational.scale(), r);
+                    count - open, relational.headDim, relational.headDim, relational.scale, r);
                 const std::span<float> relation(r, weights.size());
                 activate(o.rel_activation, relation);
                 for (std::size_t j = 0; j < relation.size(); ++j) weights[j] *= relation[j];
@@ -484,9 +528,11 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
     }
     multiplyRows(products);
     for (auto* heads : {&sensory, &relational})
-        if (heads->heads > 0 && o.rotary()) {
-            rotate(heads->q, heads->keyDim, past);
-            rotate(heads->k, heads->keyDim, past);
+        if (heads->heads > 0) {
+            heads->normQueriesAndKeys();
+            if (!heads->turns) continue;
+            rotate(heads->q, heads->keyDim, past, heads->local);
+            rotate(heads->k, heads->keyDim, past, heads->local);
         }
     if (sensory.heads > 0) {
         keep(cache.buffer(sensory.module, 0), past, sensory.k);
@@ -512,21 +558,30 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
             {relational.out, &m_related, m_added.data() + sensory.heads * sensory.headDim});
     }
     multiplyRows(products);
+    // What a sub-layer adds, of its output.
+    const auto added = [&](const RowNorm& behind) {
+        behind.applyByGroups(m_added, o.d_model);
+        const auto scale = static_cast<float>(layer.residualScale);
+        if (scale != 1.0f)
+            for (float& each : m_added) each *= scale;
+    };
+    added(layer.behind1);
     if (parallel)
         m_attended = m_added;
     else
         leave(layer.norm1);
 
-    enter(layer.norm2);
+    if (!layer.oneNorm) enter(layer.norm2);
     auto& inner = m_inner.x;
     products.assign({{layer.linear1, &m_normed, inner.data()}});
     if (layer.linear3.weight) products.push_back({layer.linear3, &m_normed, layer.gate.data()});
     multiplyRows(products);
-    activateRow(layer.linear3.weight ? "silu" : o.activation, inner);
+    activateRow(layer.linear3.weight ? gateActivation(o.activation) : o.activation, inner);
     for (std::size_t i = 0; i < layer.gate.size(); ++i) inner[i] *= layer.gate[i];
     if (layer.linear2.half()) m_inner.split();
     products.assign({{layer.linear2, &m_inner, m_added.data()}});
     multiplyRows(products);
+    added(layer.behind2);
     if (parallel)
         for (std::size_t i = 0; i < m_x.size(); ++i) m_x[i] += m_attended[i];
     leave(layer.norm2);
@@ -534,7 +589,7 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
 
 void RowDecoder::readDocument(std::int64_t token, DecodingCache& cache) {
     m_open = {};
-    const auto& documents = m_model.m_documents;
+    const auto& documents = m_model.m_further.documents;
     if (!documents.closesCells()) return;
     const auto all = cache.append(&m_model, LanguageModelImpl::kTokenSlot,
                                   torch::full({1, 1, 1}, token, torch::kLong));
@@ -554,15 +609,27 @@ void RowDecoder::read(std::int64_t token, DecodingCache& cache, std::span<float>
     reserve(cache.capacity());
     readDocument(token, cache);
     std::fill(m_x.begin(), m_x.end(), 0.0f);
+    const auto& ends = m_model.m_further.ends;
     addRow(m_model.m_tokens->weight, token, m_x);
-    if (o.pos_enc_type == "pos_emb") addRow(m_model.m_positions->weight, cache.past(), m_x);
+    if (ends.embed_scale != 1.0)
+        for (float& each : m_x) each *= static_cast<float>(ends.embed_scale);
+    if (o.pos_enc_type == "pos_emb")
+        addRow(m_model.m_positions->weight, cache.past() + ends.position_offset, m_x);
+    RowNorm(m_model.m_embedNorm).applyByGroups(m_x, o.d_model);
     for (auto& layer : m_layers) throughLayer(*layer, cache);
     cache.advance(1);
-    RowNorm(m_model.m_norm, o.norm_type).apply(m_x, m_normed.x);
+    RowNorm(m_model.m_norm).apply(m_x, m_normed.x);
     const auto out = rowsOf(m_model.m_out);
     if (out.half()) m_normed.split();
     const RowProduct product{out, &m_normed, logits.data()};
     multiplyRows({&product, 1});
+    const auto& form = m_model.m_further.form;
+    const auto scale = static_cast<float>(form.logit_scale),
+               cap = static_cast<float>(form.soft_cap);
+    if (scale != 1.0f)
+        for (float& logit : logits) logit *= scale;
+    if (cap > 0.0f)
+        for (float& logit : logits) logit = std::tanh(logit / cap) * cap;
 }
 
 }  // namespace relascope::core

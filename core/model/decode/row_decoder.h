@@ -18,7 +18,8 @@ namespace relascope::core {
 class RowDecoder {
 public:
     /// Whether the model is supported: a language model on the CPU with float32 weights, or
-    /// bfloat16 ones after castToBFloat16(), that can use a cache (canCache()); not nanochat's.
+    /// bfloat16 ones after castToBFloat16(), that can use a cache (canCache()); not nanochat's, and
+    /// none with caps or distances of scores, clipping, experts or projections of the embedding.
     static bool takes(ModelImpl& model, const ModelOptions& options);
 
     /// Reads the weights in place: the model must outlive this and must not move them.
@@ -38,11 +39,12 @@ private:
     /// Projects the symbol that stands for the token, and stores it behind the kept projections.
     void projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t past);
     void attend(Layer& layer, DecodingCache& cache, std::int64_t past);
-    void rotate(std::span<float> heads, std::int64_t width, std::int64_t position);
+    /// `local`: as the layers with a window turn, where these have a base of their own.
+    void rotate(std::span<float> heads, std::int64_t width, std::int64_t position, bool local);
     /// Makes room for a cache of `capacity` tokens.
     void reserve(std::int64_t capacity);
     /// cos and sin of every position's angles, [capacity, width].
-    const float* rotaryTable(std::int64_t width);
+    const float* rotaryTable(std::int64_t width, bool local);
 
     TransformerLMOptions m_options;
     LanguageModelImpl& m_model;
@@ -54,7 +56,9 @@ private:
     };
     Open m_open;
     std::vector<std::unique_ptr<Layer>> m_layers;
-    std::map<std::int64_t, std::vector<float>> m_rotaryTable;  ///< by the width of heads
+    RotaryOptions m_localRotary;
+    /// By the width of heads, and whether they turn as local ones.
+    std::map<std::pair<std::int64_t, bool>, std::vector<float>> m_rotaryTable;
     // Work buffers: the residual stream, the input of a sub-layer and its output.
     std::vector<float> m_x, m_added, m_attended;
     std::int64_t m_capacity = 0;

@@ -21,7 +21,8 @@ std::string hookName(const std::string& path, bool pairs) {
     static const std::map<std::string, std::string> attention = {
         {"self_attention", "attn"}, {"relational_attention", "rel"},
         {"self_attn", "attn"},      {"cross_attn", "cross_attn"},
-        {"rel_attn", "rca"},        {"rca", "rca"}};
+        {"rel_attn", "rca"},        {"rca", "rca"},
+        {"ff_block", "mlp"}};
     std::vector<std::string> parts;
     std::istringstream text(path);
     for (std::string part; std::getline(text, part, '.');) parts.push_back(part);

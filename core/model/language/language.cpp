@@ -40,26 +40,58 @@ void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64
                                     " is outside the vocabulary of " + std::to_string(vocabulary));
 }
 
+torch::Tensor uncappedScores(const OutputForm& form, const torch::Tensor& outputs,
+                             std::int64_t vocabulary) {
+    const auto y = outputs.size(-1) == vocabulary ? outputs : outputs.slice(-1, 0, vocabulary);
+    return form.logit_scale == 1.0 ? y : y * form.logit_scale;
+}
+
+torch::Tensor cappedScores(const OutputForm& form, const torch::Tensor& y) {
+    return form.soft_cap > 0 ? torch::tanh(y / form.soft_cap) * form.soft_cap : y;
+}
+
+torch::Tensor scoresOf(const OutputForm& form, const torch::Tensor& outputs,
+                       std::int64_t vocabulary) {
+    return cappedScores(form, uncappedScores(form, outputs, vocabulary));
+}
+
 LanguageModelImpl::LanguageModelImpl(const TransformerLMOptions& options, const StackOptions& stack,
-                                     bool tied, const DocumentOptions& documents)
-    : m_options(options), m_stack(stack), m_tied(tied), m_documents(documents) {
+                                     const Further& further)
+    : m_options(options), m_stack(stack), m_further(further) {
+    const auto width = further.ends.embed_width;
     m_layers = register_module("layers", std::make_shared<torch::nn::Module>());
-    m_tokens =
-        m_layers->register_module("token_embedder", Embedding(options.vocab_size, options.d_model));
+    m_tokens = m_layers->register_module(
+        "token_embedder", Embedding(options.vocab_size, width > 0 ? width : options.d_model));
+    if (width > 0)
+        m_projectIn =
+            m_layers->register_module("project_in", Linear(width, options.d_model, false));
     m_blocks = torch::nn::ModuleList();
 }
 
 void LanguageModelImpl::finish() {
     const auto& o = m_options;
+    const auto& ends = m_further.ends;
+    const auto& details = m_stack.details;
+    const auto norm = [&](const char* name, const std::string& type) {
+        return m_layers->register_module(
+            name, Norm(o.d_model, type, details.norm_eps, details.norm_plus_one));
+    };
+    if (ends.embed_norm) m_embedNorm = norm("embed_norm", o.norm_type);
     m_layers->register_module("blocks", m_blocks);
-    m_norm =
-        m_layers->register_module("norm", Norm(o.d_model, o.norm_type, m_stack.details.norm_eps));
+    m_norm = norm("norm", ends.final_norm ? o.norm_type : "none");
+    if (ends.embed_width > 0)
+        m_projectOut =
+            m_layers->register_module("project_out", Linear(o.d_model, ends.embed_width, false));
     // Tied: one tensor under both names.
-    m_out = m_tied ? Linear(m_tokens->weight) : Linear(o.d_model, o.vocab_size, false);
+    const auto width = m_tokens->weight.size(1);
+    m_out =
+        m_further.tied ? Linear(m_tokens->weight) : Linear(width, o.vocab_size, ends.output_bias);
+    if (m_further.tied && ends.output_bias)
+        m_out->bias = m_out->register_parameter("bias", newConstant({o.vocab_size}, 0.0));
     m_layers->register_module("final_out", m_out);
     if (o.pos_enc_type == "pos_emb")
-        m_positions = m_layers->register_module("positional_embedder",
-                                                Embedding(o.max_block_size, o.d_model));
+        m_positions = m_layers->register_module(
+            "positional_embedder", Embedding(o.max_block_size + ends.position_offset, o.d_model));
     initialiseLanguageModel(*this, o.n_layers);
 }
 
@@ -91,19 +123,24 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
     const std::int64_t past = cache ? cache->past() : 0;
     requireTokens(tokens, m_options.vocab_size, m_options.max_block_size - past, "tokens");
     const HookedModule hooks("", past);
-    auto x = hooks("hook_embed", axes::stream, m_tokens(tokens));  // [b, n, d]
+    const auto& ends = m_further.ends;
+    auto x = m_tokens(tokens);
+    if (!m_projectIn.is_empty()) x = m_projectIn(x);
+    if (ends.embed_scale != 1.0) x = x * ends.embed_scale;
+    x = hooks("hook_embed", axes::stream, x);  // [b, n, d]
     if (m_options.pos_enc_type == "pos_emb") {
-        const auto& table = m_positions->weight;
+        const auto table = m_positions->weight.slice(0, ends.position_offset);
         const auto rows =
             cache ? cache->tokenRows(table, tokens.size(1)) : table.slice(0, 0, tokens.size(1));
         x = x +
             (hooks ? hooks("hook_pos_embed", axes::stream, rows.unsqueeze(0).expand_as(x)) : rows);
     }
+    if (!m_embedNorm.is_empty()) x = m_embedNorm(x);
     {
         auto read = tokens;
-        if (cache && m_documents.closesCells())
+        if (cache && m_further.documents.closesCells())
             read = cache->append(this, kTokenSlot, tokens.unsqueeze(-1)).squeeze(-1);
-        const DocumentScope documents(documentsOf(read, m_documents));
+        const DocumentScope documents(documentsOf(read, m_further.documents));
         x = decode(x);
     }
     if (cache) cache->advance(tokens.size(1));
@@ -111,8 +148,11 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
     const bool last = cache || factorRecorder();
     if (last) x = x.slice(1, -1);
     const std::int64_t first = last ? past + tokens.size(1) - 1 : past;
-    x = HookedModule("ln_final", first)("hook_normalized", axes::stream, m_norm(x));
-    return hookedLogits(m_out(x), first);  // [b, n, vocab]
+    x = m_norm(x);
+    if (ends.final_norm) x = HookedModule("ln_final", first)("hook_normalized", axes::stream, x);
+    if (!m_projectOut.is_empty()) x = m_projectOut(x);
+    return hookedLogits(scoresOf(m_further.form, m_out(x), m_options.vocab_size),
+                        first);  // [b, n, vocab]
 }
 
 TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
@@ -121,13 +161,19 @@ TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
 }
 
 TransformerLMImpl::TransformerLMImpl(const PublicDecoderOptions& options)
-    : LanguageModelImpl(options, stackOf(options), options.tie_word_embeddings, options) {
+    : LanguageModelImpl(options, stackOf(options),
+                        {options.tie_word_embeddings, options, options, options}) {
+    addBlocks();
+}
+
+TransformerLMImpl::TransformerLMImpl(const PublicDecoderOptions& options, const StackOptions& stack)
+    : LanguageModelImpl(options, stack, {options.tie_word_embeddings, options, options, options}) {
     addBlocks();
 }
 
 void TransformerLMImpl::addBlocks() {
     for (std::int64_t layer = 0; layer < m_options.n_layers; ++layer)
-        m_blocks->push_back(EncoderBlock(m_stack));
+        m_blocks->push_back(EncoderBlock(m_stack.ofLayer(layer)));
     finish();
 }
 
@@ -152,7 +198,7 @@ DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const DualAttnTransformerLM
 }
 
 DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const PublicDualDecoderOptions& options)
-    : LanguageModelImpl(options, stackOf(options), options.tie_word_embeddings, options),
+    : LanguageModelImpl(options, stackOf(options), {options.tie_word_embeddings, options}),
       m_normedSymbols(options.normed_symbols) {
     addBlocks(options, options);
 }

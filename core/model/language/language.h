@@ -25,9 +25,17 @@ struct LanguageModelImpl : ModelImpl {
 protected:
     friend class RowDecoder;  // runs the parts for one row
 
-    /// `tied`: the output layer is the embedding.
+    /// What the options of public families say beside those of every language model.
+    struct Further {
+        bool tied = true;  ///< the output layer is the embedding
+        DocumentOptions documents = {};
+        EndDetails ends = {};
+        OutputForm form = {0.0, 1};
+    };
     LanguageModelImpl(const TransformerLMOptions& options, const StackOptions& stack,
-                      bool tied = true, const DocumentOptions& documents = {});
+                      const Further& further);
+    LanguageModelImpl(const TransformerLMOptions& options, const StackOptions& stack)
+        : LanguageModelImpl(options, stack, Further()) {}
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor decode(torch::Tensor x) = 0;
     /// Registers the modules after the blocks and sets the published initial weights.
@@ -35,14 +43,23 @@ protected:
 
     TransformerLMOptions m_options;
     StackOptions m_stack;
-    bool m_tied;
-    DocumentOptions m_documents;
+    Further m_further;
     std::shared_ptr<torch::nn::Module> m_layers;  ///< registered as `layers`
     Embedding m_tokens{nullptr}, m_positions{nullptr};
     torch::nn::ModuleList m_blocks{nullptr};
-    Norm m_norm{nullptr};
+    Norm m_norm{nullptr}, m_embedNorm{nullptr};          ///< m_embedNorm is null without
+    Linear m_projectIn{nullptr}, m_projectOut{nullptr};  ///< null without
     Linear m_out{nullptr};
 };
+
+/// Outputs [..., rows] of an output layer as scores [..., vocabulary] before their cap.
+torch::Tensor uncappedScores(const OutputForm& form, const torch::Tensor& outputs,
+                             std::int64_t vocabulary);
+/// Such scores with their cap.
+torch::Tensor cappedScores(const OutputForm& form, const torch::Tensor& scores);
+/// Both steps.
+torch::Tensor scoresOf(const OutputForm& form, const torch::Tensor& outputs,
+                       std::int64_t vocabulary);
 
 struct PublicDecoderOptions;      // model/public/public_options.h
 struct PublicDualDecoderOptions;  // the same
@@ -53,6 +70,8 @@ struct TransformerLMImpl : LanguageModelImpl {
     explicit TransformerLMImpl(const PublicDecoderOptions& options);
 
 protected:
+    /// The same with other blocks.
+    TransformerLMImpl(const PublicDecoderOptions& options, const StackOptions& stack);
     torch::Tensor decode(torch::Tensor x) override;
 
 private:

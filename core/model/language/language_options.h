@@ -9,6 +9,28 @@
 
 namespace relascope::core {
 
+/// How scores are made of the output layer: logit_scale times its first vocab_size rows, then
+/// soft_cap tanh(y / soft_cap). The defaults are nanochat's.
+struct OutputForm {
+    double soft_cap = 15.0;          ///< 0: no cap
+    std::int64_t row_multiple = 64;  ///< rows of tables by token are a multiple of it
+    double logit_scale = 1.0;
+
+    bool operator==(const OutputForm&) const = default;
+};
+
+/// What a language model does before its blocks and behind them. The defaults are the papers'.
+struct EndDetails {
+    double embed_scale = 1.0;          ///< of the embedding of tokens
+    std::int64_t embed_width = 0;      ///< of that embedding, projected to d_model; 0: d_model
+    std::int64_t position_offset = 0;  ///< position i has row i + offset of learned positions
+    bool embed_norm = false;           ///< a norm of the stream that blocks begin with
+    bool final_norm = true;            ///< a norm of the stream that they end with
+    bool output_bias = false;          ///< of the output layer
+
+    bool operator==(const EndDetails&) const = default;
+};
+
 struct TransformerLMOptions : StreamOptions, StackDepth, TokenInput, BlockOptions {
     std::string pos_enc_type = "RoPE";
 

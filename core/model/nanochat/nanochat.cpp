@@ -78,12 +78,6 @@ void requireRoomFor(const std::string& module, const std::vector<std::int64_t>& 
 
 }  // namespace
 
-torch::Tensor cappedScores(const OutputForm& form, const torch::Tensor& outputs,
-                           std::int64_t vocabulary) {
-    const auto y = outputs.slice(-1, 0, vocabulary);
-    return torch::tanh(y / form.soft_cap) * form.soft_cap;
-}
-
 NanochatAttentionImpl::NanochatAttentionImpl(const NanochatOptions& o, std::int64_t layer)
     : m_options(o), m_rotary(turnedAs()) {
     const auto d = o.d_model, width = o.headDim(), kv = o.kvHeads() * width;
@@ -277,7 +271,7 @@ torch::Tensor NanochatImpl::forward(const ModelInput& input) {
     if (last) x = x.slice(1, -1);
     const auto first = last ? past + tokens.size(1) - 1 : past;
     x = HookedModule("ln_final", first)("hook_normalized", axes::stream, m_norm(x));
-    return hookedLogits(cappedScores(m_options, m_out(x), m_options.vocab_size), first);
+    return hookedLogits(scoresOf(m_options, m_out(x), m_options.vocab_size), first);
 }
 
 namespace {

@@ -71,8 +71,4 @@ private:
     Linear m_out{nullptr};
 };
 
-/// Scores [..., vocabulary] of outputs [..., rows].
-torch::Tensor cappedScores(const OutputForm& form, const torch::Tensor& outputs,
-                           std::int64_t vocabulary);
-
 }  // namespace relascope::core

@@ -14,15 +14,6 @@ namespace relascope::core {
 inline constexpr const char* kNanochatDecoder = "NanochatDecoder";
 inline constexpr const char* kHadamardLM = "HadamardTransformerLM";
 
-/// How scores are made of the last stream: soft_cap tanh(y / soft_cap), without the rows that only
-/// fill up the vocabulary.
-struct OutputForm {
-    double soft_cap = 15.0;
-    std::int64_t row_multiple = 64;  ///< rows of tables by token are a multiple of it
-
-    bool operator==(const OutputForm&) const = default;
-};
-
 /// Heads: n_heads_sa sensory ones, then n_heads_ra with Hadamard relations.
 struct NanochatOptions : TransformerLMOptions, OutputForm, FamilyName {
     /// Files of Hadamard models have c_xk_rel and c_v also where no head uses them.

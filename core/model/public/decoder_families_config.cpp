@@ -1,25 +1,62 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of language models: GPT-2, Llama, Mistral, Qwen2, GPT-NeoX. Keys, defaults and names
 // of tensors are those of the `transformers` package 4.57.
-#include "model/public/family.h"
-#include "model/public/public_options.h"
+#include <algorithm>
+
+#include "model/public/family_tables.h"
 
 namespace relascope::core {
-namespace {
-
-const std::int64_t kNone = 0;
-// Families are first asked for before objects of other files exist.
-constexpr const char* kBlock = "layers.blocks.I.";
+namespace tables {
 
 std::vector<std::string> parts(std::initializer_list<const char*> names) {
     std::vector<std::string> all;
-    for (const char* name : names) all.push_back(std::string(kBlock) + name);
+    for (const char* name : names) all.push_back(std::string("layers.blocks.I.") + name);
     return all;
 }
 
 std::vector<std::string> queriesKeysValues() {
     return parts({"self_attn.wq", "self_attn.wk", "self_attn.wv"});
 }
+
+void replace(Family& f, const FamilyKey& key) {
+    for (auto& own : f.keys)
+        if (own.option == key.option) {
+            own = key;
+            return;
+        }
+    f.keys.push_back(key);
+}
+
+void fix(Family& f, const std::string& option, const FieldValue& value) {
+    std::erase_if(f.keys, [&](const FamilyKey& key) { return key.option == option; });
+    f.fixed.emplace_back(option, value);
+}
+
+void absent(Family& f, std::initializer_list<std::pair<const char*, FieldValue>> values) {
+    for (const auto& [option, value] : values)
+        for (auto& key : f.keys)
+            if (key.option == option) {
+                if (key.null == key.absent && key.null != FieldValue(kNone)) key.null = value;
+                key.absent = value;
+            }
+}
+
+void keep(Family& f, const std::string& stored, const FamilyTensor& instead) {
+    const auto at = std::find_if(f.tensors.begin(), f.tensors.end(),
+                                 [&](const auto& tensor) { return tensor.stored == stored; });
+    if (at != f.tensors.end()) *at = instead;
+}
+
+void drop(Family& f, const std::string& beginning) {
+    std::erase_if(f.tensors,
+                  [&](const auto& tensor) { return tensor.stored.starts_with(beginning); });
+}
+
+}  // namespace tables
+
+namespace {
+
+using namespace tables;
 
 Family gpt2() {
     Family f;
@@ -83,7 +120,9 @@ Family nanoGpt() {
     return f;
 }
 
-Family llama() {
+}  // namespace
+
+Family tables::llama() {
     Family f;
     f.type = "llama", f.title = "Llama", f.architecture = kPublicDecoder;
     f.classes = {"LlamaForCausalLM"};
@@ -125,20 +164,7 @@ Family llama() {
     return f;
 }
 
-// Puts a key into a family, in place of its own key for that option if there is one.
-void replace(Family& f, const FamilyKey& key) {
-    for (auto& own : f.keys)
-        if (own.option == key.option) {
-            own = key;
-            return;
-        }
-    f.keys.push_back(key);
-}
-
-void fix(Family& f, const std::string& option, const FieldValue& value) {
-    std::erase_if(f.keys, [&](const FamilyKey& key) { return key.option == option; });
-    f.fixed.emplace_back(option, value);
-}
+namespace {
 
 Family mistral() {
     auto f = llama();
@@ -215,7 +241,9 @@ Family gptNeoX() {
 const std::vector<Family>& decoderFamilies() {
     static const std::vector<Family> all = [] {
         std::vector<Family> list = {gpt2(), llama(), mistral(), qwen2(), gptNeoX(), nanoGpt()};
-        list.insert(list.end(), relationalFamilies().begin(), relationalFamilies().end());
+        for (const auto* more :
+             {&gatedFamilies(), &plainFamilies(), &expertFamilies(), &relationalFamilies()})
+            list.insert(list.end(), more->begin(), more->end());
         return list;
     }();
     return all;

@@ -11,13 +11,18 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::string_view kBlockNumber = ".I.";
+constexpr std::string_view kBlockNumber = ".I.", kExpertNumber = ".E.", kRowNumber = ".J";
 
-// The name for one block.
-std::string numbered(const std::string& name, std::int64_t block) {
-    const auto at = name.find(kBlockNumber);
+// The name with a number in place of a letter.
+std::string numbered(const std::string& name, std::int64_t number,
+                     std::string_view letter = kBlockNumber) {
+    const auto at = name.find(letter);
     if (at == std::string::npos) return name;
-    return name.substr(0, at + 1) + std::to_string(block) + name.substr(at + 2);
+    return name.substr(0, at + 1) + std::to_string(number) + name.substr(at + 2);
+}
+
+bool has(const std::string& name, std::string_view letter) {
+    return name.find(letter) != std::string::npos;
 }
 
 std::string shapeOf(const std::vector<std::int64_t>& shape) {
@@ -46,6 +51,7 @@ std::vector<std::int64_t> shapeInFile(StoredForm form,
 const std::vector<Family>& families() {
     static const auto all = [] {
         auto list = decoderFamilies();
+        list.insert(list.end(), encoderFamilies().begin(), encoderFamilies().end());
         list.insert(list.end(), nanochatFamilies().begin(), nanochatFamilies().end());
         list.insert(list.end(), imageFamilies().begin(), imageFamilies().end());
         return list;
@@ -102,6 +108,10 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
         FileTensor tensor;
         tensor.name = numbered(row.stored, block) + kind;
         if (!row.also.empty()) tensor.also = numbered(row.also, block) + kind;
+        tensor.further = !row.further.empty() && row.further == kind;
+        if (row.gammas && *kind)
+            tensor.also = numbered(row.stored, block) +
+                          (kind == std::string_view(".bias") ? ".beta" : ".gamma");
         tensor.outside = row.outside;
         tensor.sizedBy = row.sizedBy;
         tensor.form = row.form;
@@ -114,15 +124,33 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
             sizes.push_back(found->second->shape);
             tensor.optional = !found->second->aliasOf.empty();
         }
-        if (const auto* heads = options.find<BlockOptions>()) tensor.heads = heads->n_heads_sa;
+        if (const auto* heads = options.find<BlockOptions>())
+            tensor.heads = heads->sa_n_kv_heads > 0 ? heads->sa_n_kv_heads : heads->n_heads_sa;
+        for (const auto& size : sizes) tensor.rows.push_back(size.front());
         tensor.shape = shapeInFile(row.form, sizes, options);
+        if (has(tensor.name, kRowNumber)) {
+            tensor.shape.erase(tensor.shape.begin());
+            const auto name = tensor.name;
+            for (tensor.index = 0; tensor.index < tensor.rows.front(); ++tensor.index) {
+                tensor.name = numbered(name, tensor.index, kRowNumber);
+                tensors.push_back(tensor);
+            }
+            return;
+        }
         if (row.kept && tensor.optional) keep(tensor, shapes.at(tensor.parts.front())->aliasOf);
         tensors.push_back(std::move(tensor));
     };
+    const auto* details = options.find<BlockDetails>();
     for (std::int64_t block = -1; block < layers; ++block)
         for (const auto& row : family->tensors) {
-            if ((row.stored.find(kBlockNumber) == std::string::npos) != (block < 0)) continue;
-            for (const char* kind : {"", ".weight", ".bias"}) add(row, block, kind);
+            if (!has(row.stored, kBlockNumber) != (block < 0)) continue;
+            const bool each = has(row.stored, kExpertNumber);
+            for (std::int64_t e = 0; e < (each ? details->experts : 1); ++e) {
+                auto one = row;
+                one.stored = numbered(row.stored, e, kExpertNumber);
+                for (auto& part : one.parts) part = numbered(part, e, kExpertNumber);
+                for (const char* kind : {"", ".weight", ".bias"}) add(one, block, kind);
+            }
         }
     return tensors;
 }
@@ -131,13 +159,23 @@ FamilyFile::FamilyFile(const ModelOptions& options, const std::vector<StoredTens
     : m_family(*familyOf(options)), m_stored(stored), m_tensors(fileTensors(options)) {
     std::set<std::string_view> there;
     bool prefixed = stored.empty();
-    for (const auto& tensor : stored) {
-        there.insert(tensor.name);
-        prefixed = prefixed || tensor.name.starts_with(m_family.prefix);
+    for (const auto& tensor : stored) there.insert(tensor.name);
+    // The first prefix that any tensor has.
+    auto prefix = m_family.prefix;
+    auto prefixes = m_family.otherPrefixes;
+    prefixes.insert(prefixes.begin(), prefix);
+    for (const auto& one : prefixes) {
+        prefixed = prefixed || std::any_of(stored.begin(), stored.end(), [&](const auto& tensor) {
+                       return tensor.name.starts_with(one);
+                   });
+        if (prefixed) {
+            prefix = one;
+            break;
+        }
     }
     for (const auto& tensor : m_tensors) {
         const auto with = [&](const std::string& name) {
-            return tensor.outside ? name : m_family.prefix + name;
+            return tensor.outside ? name : prefix + name;
         };
         std::string own = prefixed ? with(tensor.name) : tensor.name;
         for (const auto& name : {with(tensor.name), tensor.name, with(tensor.also), tensor.also})
@@ -162,6 +200,10 @@ const StoredTensor* FamilyFile::find(const FileTensor& tensor) const {
 
 bool FamilyFile::ignores(const StoredTensor& stored) const {
     auto name = stored.name;
+    const auto& known = m_family.ignored;
+    for (const auto& one : known)  // "vision_tower.*"
+        if (one.ends_with(".*") && has(name, std::string_view(one).substr(0, one.size() - 1)))
+            return true;
     if (name.starts_with(m_family.prefix)) name.erase(0, m_family.prefix.size());
     // The number of the block as "I".
     for (std::size_t at = 0; (at = name.find('.', at)) != std::string::npos; ++at) {
@@ -171,7 +213,6 @@ bool FamilyFile::ignores(const StoredTensor& stored) const {
         name.replace(at + 1, end - at - 1, "I");
         break;
     }
-    const auto& known = m_family.ignored;
     if (std::find(known.begin(), known.end(), name) == known.end()) return false;
     // Masks are of rank 4; anything else of that name would be a weight.
     return !name.ends_with("attn.bias") && !name.ends_with("attention.bias")
@@ -190,7 +231,7 @@ std::vector<CheckpointProblem> FamilyFile::problems() const {
         known.insert(name);
         const auto found = stored.find(name);
         if (found == stored.end()) {
-            if (!tensor.optional && !tensor.absent)
+            if (!tensor.optional && !tensor.absent && !tensor.further)
                 problems.push_back({ProblemKind::Missing, name,
                                     "the model needs it, " + shapeOf(tensor.shape) +
                                         ", but it is not in the file"});
@@ -210,11 +251,13 @@ std::vector<CheckpointProblem> FamilyFile::problems() const {
                                     " values, which cannot be used as weights; save the model in "
                                     "float32, float16 or bfloat16"});
     }
-    for (const auto& tensor : m_stored)
-        if (!known.count(tensor.name) && !ignores(tensor))
-            problems.push_back(
-                {ProblemKind::Unexpected, tensor.name,
-                 "it is in the file, " + shapeOf(tensor.shape) + ", but not in the model"});
+    for (const auto& tensor : m_stored) {
+        if (known.count(tensor.name) || ignores(tensor)) continue;
+        std::string text = "it is in the file, " + shapeOf(tensor.shape) + ", but not in the model";
+        for (const auto& [part, instead] : m_family.refused)
+            if (has(tensor.name, part)) text = instead;
+        problems.push_back({ProblemKind::Unexpected, tensor.name, text});
+    }
     return problems;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Public families of checkpoints: which keys of config.json are which options, and which tensors of
-// a file are which tensors of the model. A family is a table (decoder_families_config.cpp,
-// image_families_config.cpp); nothing else knows its name. Does not include torch.
+// a file are which tensors of the model. A family is a table (*_families_config.cpp); nothing else
+// knows its name. Does not include torch.
 #pragma once
 
 #include <functional>
@@ -39,6 +39,9 @@ struct FamilyKey {
     std::string times = {};  ///< an option that a whole number is multiplied with
     /// In place of `absent` and `null`: the value that follows from options of earlier keys.
     FieldValue (*derived)(const ModelOptions&) = nullptr;
+    /// The option of the value that the file or the class gives; null: that value.
+    FieldValue (*made)(const FieldValue&) = nullptr;
+    bool nullable = true;  ///< otherwise a null is refused
     FamilyCondition when = {};
     /// What a model without `when` does with the key: whatever it says changes nothing, or
     /// anything but null and false is refused.
@@ -49,7 +52,20 @@ struct FamilyKey {
 /// A key that is taken with these values only; any other is refused.
 struct FamilyLimit {
     std::string name;
-    std::vector<nlohmann::ordered_json> values;
+    std::vector<nlohmann::ordered_json> values;  ///< empty: any
+    std::string wanted = {};                     ///< in place of the list of values, for messages
+};
+
+/// What the functions of a table read of a configuration. All throw OptionError naming key and
+/// value.
+class FamilyConfig {
+public:
+    virtual ~FamilyConfig() = default;
+    /// Null also where the key is there as null.
+    virtual const nlohmann::ordered_json* find(const std::string& key) = 0;
+    virtual std::int64_t count(const std::string& key, std::int64_t absent) = 0;
+    virtual bool flag(const std::string& key, bool absent) = 0;
+    [[noreturn]] virtual void refuse(const std::string& key, const std::string& wanted) = 0;
 };
 
 /// How tensors of the model are kept in one of a file.
@@ -57,16 +73,18 @@ enum class StoredForm {
     Plain,       ///< as it is
     Transposed,  ///< a matrix [in, out]
     Thirds,      ///< a matrix [in, 3 out], or a bias [3 out]: three parts, one after another
-    Rows,        ///< rows [3 out, in], or a bias [3 out]: three parts, one after another
-    ByHead,      ///< rows [3 out, in], or a bias: of each head its part of the three
-    Patches,     ///< a convolution [out, channels, rows, columns] as a matrix
+    Rows,        ///< rows [sum of out, in], or a bias: the parts, one after another
+    /// The same, of each key head its share of the three: its queries, its key, its value.
+    ByHead,
+    Patches,  ///< a convolution [out, channels, rows, columns] as a matrix
 };
 
 /// Tensors of a file by name, "I" for the block: "h.I.attn.c_proj". Names of modules stand for
-/// their weight and bias.
+/// their weight and bias. "E" stands for each expert, "J" for each row of the part, which the file
+/// has as tensors of their own.
 struct FamilyTensor {
     std::string stored;
-    std::vector<std::string> parts;  ///< in the model, one, or the three of a fused tensor
+    std::vector<std::string> parts;  ///< in the model, one, or those of a fused tensor
     StoredForm form = StoredForm::Plain;
     bool outside = false;  ///< beside the base model: without its prefix
     /// The tensor's name in the memory of `transformers` 5, and so in files that training scripts
@@ -77,6 +95,10 @@ struct FamilyTensor {
     /// Of a tensor with several names in the model, the file has this one.
     bool kept = false;
     std::string sizedBy = {};  ///< the key that says how many rows there are, for messages
+    /// ".bias": the tensor of this kind is a further name of a part that another row has. A file
+    /// may lack it; where it is there, it counts.
+    std::string further = {};
+    bool gammas = false;  ///< first files have gamma and beta in place of weight and bias
 };
 
 struct Family {
@@ -103,6 +125,20 @@ struct Family {
     std::vector<std::string> neutral = {};  ///< keys that change nothing, beside the usual ones
     /// Several names of one tensor, if the file has them all, must hold the same values.
     bool sharedMustEqual = false;
+    std::vector<std::string> otherPrefixes = {};  ///< that files have in place of `prefix`
+    /// The key of the object that holds the configuration of what is opened of a larger model.
+    std::string inner = {};
+    std::string innerText = {};  ///< what of the rest is not used: "of its image tower"
+    /// The kinds of layers (BlockDetails::layer_kinds) where the file has no list of them. Null:
+    /// all layers have the window, where there is one.
+    std::string (*kinds)(const ModelOptions&, FamilyConfig&) = nullptr;
+    std::string windowSwitch = {};  ///< the key without which no layer has a window
+    /// The original context of a model with rope_type longrope; 0: there is none in this family.
+    std::int64_t longRope = 0;
+    /// Tensors that are refused, by a part of their name, and what to do about them.
+    std::vector<std::pair<std::string, std::string>> refused = {};
+    /// Sets what follows from several keys, after all others.
+    void (*settle)(ModelOptions&, FamilyConfig&) = nullptr;
 };
 
 /// The families of all tables, text first.
@@ -110,6 +146,10 @@ const std::vector<Family>& families();
 const std::vector<Family>& decoderFamilies();
 const std::vector<Family>& nanochatFamilies();
 const std::vector<Family>& relationalFamilies();  ///< a part of decoderFamilies()
+const std::vector<Family>& gatedFamilies();   ///< the same: those that differ from Llama by options
+const std::vector<Family>& plainFamilies();   ///< the same: those without gates
+const std::vector<Family>& expertFamilies();  ///< the same: those with experts
+const std::vector<Family>& encoderFamilies();
 const std::vector<Family>& imageFamilies();
 /// The family of that model_type; null if there is none.
 const Family* findFamily(const std::string& type);
@@ -135,8 +175,11 @@ struct FileTensor {
     std::vector<std::int64_t> shape;
     std::vector<std::string> parts;
     StoredForm form = StoredForm::Plain;
-    std::int64_t heads = 1;             ///< for ByHead
+    std::int64_t heads = 1;             ///< for ByHead: key heads
+    std::vector<std::int64_t> rows;     ///< of each part
+    std::int64_t index = -1;            ///< it is this row of its part; -1: all of it
     bool optional = false;              ///< a second name of a tied tensor
+    bool further = false;               ///< FamilyTensor::further
     std::optional<double> absent = {};  ///< all its values where the file lacks it
     std::string sizedBy;                ///< FamilyTensor::sizedBy
 };

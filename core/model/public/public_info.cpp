@@ -26,8 +26,13 @@ namespace {
 using Decoder = PublicDecoderOptions;
 using ImageModel = PublicImageOptions;
 
-const std::vector<std::string> kActivations = {"gelu", "exact_gelu", "swiglu"},
-                               kNorms = {"layernorm", "layernorm_no_bias", "rmsnorm", "none"};
+// Asked for before objects of other files exist.
+std::vector<std::string> activationNames() {
+    return {"gelu", "exact_gelu", "relu", "swiglu", "geglu", "exact_geglu"};
+}
+std::vector<std::string> normNames() {
+    return {"layernorm", "layernorm_no_bias", "layernorm_no_weight", "rmsnorm", "none"};
+}
 
 FieldTable<RotaryOptions> rotaryFields() {
     using namespace fields;
@@ -39,6 +44,9 @@ FieldTable<RotaryOptions> rotaryFields() {
                          "First dimensions of a head that turn; 0 means all.", 0, 65536)),
         advanced(boolean(&O::rotary_halves, "rotary_halves", "Halves turn",
                          "Dimensions i and i + r/2 turn together, not 2i and 2i + 1.")),
+        advanced(choice(&O::rope_type, "rope_type", "Rotary scaling",
+                        "How frequencies are scaled by the rotary factor.",
+                        {"llama3", "linear", "yarn", "longrope"})),
         advanced(
             positive(real(&O::rope_factor, "rope_factor", "Rotary factor",
                           "Low frequencies are divided by it; 1 means no scaling.", 0.0, 1e6))),
@@ -48,7 +56,95 @@ FieldTable<RotaryOptions> rotaryFields() {
             positive(real(&O::rope_high_freq_factor, "rope_high_freq_factor", "High frequency",
                           "Waves shorter than the original context / it are kept.", 0.0, 1e6))),
         advanced(integer(&O::rope_original, "rope_original", "Original context",
-                         "Tokens of the context before the frequencies were scaled.", 1, 1e9))};
+                         "Tokens of the context before the frequencies were scaled.", 1, 1e9)),
+        advanced(positive(real(&O::yarn_beta_fast, "yarn_beta_fast", "Fast turns",
+                               "Frequencies that turn more often within the original context are "
+                               "kept.",
+                               0.0, 1e6))),
+        advanced(positive(real(&O::yarn_beta_slow, "yarn_beta_slow", "Slow turns",
+                               "Frequencies that turn less often within the original context are "
+                               "divided.",
+                               0.0, 1e6))),
+        advanced(boolean(&O::yarn_truncate, "yarn_truncate", "Whole pairs",
+                         "The pairs between which frequencies are mixed are whole numbers.")),
+        advanced(positive(real(&O::rope_attention, "rope_attention", "Rotary length",
+                               "Cosines and sines are multiplied by it.", 0.0, 1e6))),
+        advanced(text(&O::rope_short_factors, "rope_short_factors", "Short divisors",
+                      "What each frequency is divided by in texts of the original context.")),
+        advanced(text(&O::rope_long_factors, "rope_long_factors", "Long divisors",
+                      "What each frequency is divided by in longer texts."))};
+}
+
+FieldTable<ScoreOptions> scoreFields() {
+    using namespace fields;
+    using O = ScoreOptions;
+    return {
+        advanced(choice(&O::qk_norm, "qk_norm", "Query norm",
+                        "Norms of queries and keys: none, of each head by common weights or by its "
+                        "own, or of all heads as one vector.",
+                        {"none", "head", "heads", "all"})),
+        advanced(choice(&O::qk_norm_type, "qk_norm_type", "Type of the query norm",
+                        "Type of the norms of queries and keys.",
+                        {"rmsnorm", "layernorm_no_bias"})),
+        advanced(real(&O::score_scale, "score_scale", "Score scale",
+                      "What inner products are multiplied by; 0 means 1/sqrt(head width).", 0.0,
+                      1e6)),
+        advanced(real(&O::score_cap, "score_cap", "Score cap",
+                      "Scores stay below it by a tanh; 0 means no cap.", 0.0, 1e9)),
+        advanced(choice(&O::distance, "distance", "Distances",
+                        "What distances add to scores: nothing, or slopes of each head behind or "
+                        "inside the scale.",
+                        {"none", "behind", "inside"})),
+        advanced(real(&O::clip_qkv, "clip_qkv", "Clipping",
+                      "Queries, keys and values stay within -+ it; 0 means as they are.", 0.0,
+                      1e9))};
+}
+
+FieldTable<ExpertOptions> expertFields() {
+    using namespace fields;
+    using O = ExpertOptions;
+    return {
+        advanced(integer(&O::experts, "experts", "Experts",
+                         "Feed-forward networks of which some serve a token; 0 means one that "
+                         "serves all.",
+                         0, 4096)),
+        advanced(integer(&O::experts_chosen, "experts_chosen", "Chosen experts",
+                         "How many experts serve a token.", 1, 4096)),
+        advanced(boolean(&O::experts_normed, "experts_normed", "Shares of experts",
+                         "The probabilities of the chosen experts are divided by their sum.")),
+        advanced(integer(&O::expert_dff, "expert_dff", "Expert width",
+                         "Width inside an expert; 0 means that of the feed-forward.", 0, 1048576)),
+        advanced(text(&O::ff_kinds, "ff_kinds", "Layers with experts",
+                      "A letter for each layer, repeated: E has experts, D one feed-forward; "
+                      "empty means that all have experts."))};
+}
+
+FieldTable<EndDetails> endFields() {
+    using namespace fields;
+    using O = EndDetails;
+    return {advanced(positive(real(&O::embed_scale, "embed_scale", "Embedding scale",
+                                   "What embeddings of tokens are multiplied by.", 0.0, 1e6))),
+            advanced(integer(&O::embed_width, "embed_width", "Embedding width",
+                             "Width of the embedding, which a layer projects to the stream; 0 "
+                             "means that of the stream.",
+                             0, 65536)),
+            advanced(integer(&O::position_offset, "position_offset", "First position",
+                             "Row of the learned positions that the first token has.", 0, 1024)),
+            advanced(boolean(&O::embed_norm, "embed_norm", "Embedding norm",
+                             "A norm of the stream that the blocks begin with.")),
+            advanced(boolean(&O::final_norm, "final_norm", "Final norm",
+                             "A norm of the stream that the blocks end with.")),
+            advanced(boolean(&O::output_bias, "output_bias", "Output bias",
+                             "Adds a bias to the output layer."))};
+}
+
+FieldTable<OutputForm> outputFormFields() {
+    using namespace fields;
+    using O = OutputForm;
+    return {advanced(real(&O::soft_cap, "soft_cap", "Logit cap",
+                          "Logits stay below it by a tanh; 0 means no cap.", 0.0, 1e9)),
+            advanced(positive(real(&O::logit_scale, "logit_scale", "Logit scale",
+                                   "What logits are multiplied by.", 0.0, 1e6)))};
 }
 
 // The detail fields of every family; with `decoder` also the fields that only decoders have.
@@ -69,8 +165,29 @@ FieldTable<BlockDetails> detailFields(bool decoder) {
                          "it.",
                          0, 1e9)),
         advanced(boolean(&O::parallel_residual, "parallel_residual", "Parallel blocks",
-                         "Attention and feed-forward read the same stream."))};
-    return joined<O>({table, further, of<O>(rotaryFields())});
+                         "Attention and feed-forward read the same stream.")),
+        advanced(when<O>([](const O& o) { return o.parallel_residual; },
+                         boolean(&O::one_norm, "one_norm", "One norm",
+                                 "Attention and feed-forward read the same normed stream."))),
+        advanced(boolean(&O::norm_before, "norm_before", "Norms before",
+                         "Norms of what attention and feed-forward read.")),
+        advanced(boolean(&O::norm_behind, "norm_behind", "Norms behind",
+                         "Norms of what attention and feed-forward add to the stream.")),
+        advanced(boolean(&O::norm_plus_one, "norm_plus_one", "Norms by 1 + weight",
+                         "Norms multiply by 1 + weight.")),
+        advanced(
+            positive(real(&O::residual_scale, "residual_scale", "Residual scale",
+                          "What attention and feed-forward add is multiplied by it.", 0.0, 1e6))),
+        advanced(text(&O::layer_kinds, "layer_kinds", "Kinds of layers",
+                      "A letter for each layer, repeated: F attends to all tokens before, W to "
+                      "those of the window; f and w without rotary positions. Empty means that all "
+                      "layers are alike.")),
+        advanced(real(&O::local_rope_theta, "local_rope_theta", "Rotary base of windows",
+                      "Base of the rotary frequencies of layers with a window, which are not "
+                      "scaled; 0 means as in the other layers.",
+                      0.0, 1e12))};
+    return joined<O>(
+        {table, further, of<O>(rotaryFields()), of<O>(scoreFields()), of<O>(expertFields())});
 }
 
 }  // namespace
@@ -98,18 +215,18 @@ FieldTable<OutputLayer> outputLayerFields() {
 namespace {
 
 template <class Options>
-FieldTable<Options> familyFields(bool rotary) {
+FieldTable<Options> familyFields(bool rotary, const std::vector<Family>& families) {
     using namespace fields;
     using O = FamilyName;
     FieldSpec family{"family", "Family", "The public family whose checkpoint this is.",
                      FieldKind::Choice};
-    for (const auto& one : rotary ? decoderFamilies() : imageFamilies())
+    for (const auto& one : families)
         if (one.architecture != kPublicDualDecoder)
             family.choices.push_back(one.type), family.choiceTitles.push_back(one.title);
     auto blocks = plainBlock(plainHeads());
     for (auto& field : blocks) {
-        if (field.spec.name == "activation") field.spec.choices = kActivations;
-        if (field.spec.name == "norm_type") field.spec.choices = kNorms;
+        if (field.spec.name == "activation") field.spec.choices = activationNames();
+        if (field.spec.name == "norm_type") field.spec.choices = normNames();
     }
     return joined<Options>({of<Options>(FieldTable<O>{
                                 make(family, &O::family),
@@ -119,15 +236,20 @@ FieldTable<Options> familyFields(bool rotary) {
                             block<Options>(blocks, false), of<Options>(detailFields(rotary))});
 }
 
-FieldTable<Decoder> decoderFields() {
+}  // namespace
+
+FieldTable<Decoder> publicDecoderFields(const std::vector<Family>& families) {
     using namespace fields;
-    const FieldTable<TransformerLMOptions> positions = {
-        choice(&TransformerLMOptions::pos_enc_type, "pos_enc_type", "Positions",
-               "Learned position embeddings, or rotary positions.", {"RoPE", "pos_emb"})};
-    return joined<Decoder>({familyFields<Decoder>(true), of<Decoder>(tokenInput()),
+    const FieldTable<TransformerLMOptions> positions = {choice(
+        &TransformerLMOptions::pos_enc_type, "pos_enc_type", "Positions",
+        "Learned position embeddings, rotary positions, or none.", {"RoPE", "pos_emb", "none"})};
+    return joined<Decoder>({familyFields<Decoder>(true, families), of<Decoder>(tokenInput()),
                             of<Decoder>(positions), of<Decoder>(documentFields()),
-                            of<Decoder>(outputLayerFields())});
+                            of<Decoder>(outputLayerFields()), of<Decoder>(endFields()),
+                            of<Decoder>(outputFormFields())});
 }
+
+namespace {
 
 FieldTable<ImageModel> imageFields() {
     using namespace fields;
@@ -142,7 +264,8 @@ FieldTable<ImageModel> imageFields() {
                          "The answer is the mean of two classifiers.")),
         advanced(text(&O::preprocessor, "preprocessor", "Pictures",
                       "How pictures are scaled, cut and normalised."))};
-    return joined<O>({familyFields<O>(false), of<O>(imageInput()), of<O>(pooling), own});
+    return joined<O>(
+        {familyFields<O>(false, imageFamilies()), of<O>(imageInput()), of<O>(pooling), own});
 }
 
 // Sizes of heads that cannot be built.
@@ -160,8 +283,26 @@ void headProblems(const Options& o, ProblemList& list) {
         list.refuse("sa_n_kv_heads", n(kv) + " does not divide the " + n(heads) + " heads");
 }
 
-void decoderProblems(const Decoder& o, ProblemList& list) {
+// Letters by layer: others than these are refused.
+void letterProblems(const char* field, const std::string& letters, const char* known,
+                    ProblemList& list) {
+    if (letters.find_first_not_of(known) != std::string::npos)
+        list.refuse(field, "'" + letters.substr(0, 40) + "' has other letters than " + known +
+                               "; give one of these for each layer");
+}
+
+}  // namespace
+
+void publicDecoderProblems(const Decoder& o, ProblemList& list) {
     headProblems(o, list);
+    letterProblems("layer_kinds", o.layer_kinds, "FWfw", list);
+    letterProblems("ff_kinds", o.ff_kinds, "ED", list);
+    if (o.layer_kinds.find_first_of("Ww") != std::string::npos && o.sliding_window == 0)
+        list.refuse("sliding_window",
+                    "layers attend within a window, and it is 0; give its width in tokens");
+    if (o.experts > 0 && o.experts_chosen > o.experts)
+        list.refuse("experts_chosen", std::to_string(o.experts_chosen) + " are more than the " +
+                                          std::to_string(o.experts) + " experts; give fewer");
     if (!list.empty() || !o.rotary()) return;
     const auto width = stackOf(o).headDim(), turned = o.dims(width);
     const char* field = o.rotary_dims > 0 ? "rotary_dims" : o.head_dim > 0 ? "head_dim" : "d_model";
@@ -171,18 +312,28 @@ void decoderProblems(const Decoder& o, ProblemList& list) {
                                " dimensions of a head; give an even one");
 }
 
-void decoderShapes(const Decoder& o, ShapeList& list) {
+namespace {}  // namespace
+
+void publicDecoderShapes(const Decoder& o, ShapeList& list) {
     const std::string tokens = "layers.token_embedder.weight", out = "layers.final_out";
-    list.parameter(tokens, {o.vocab_size, o.d_model});
+    const auto width = o.embed_width > 0 ? o.embed_width : o.d_model;
+    list.parameter(tokens, {o.vocab_size, width});
+    if (o.embed_width > 0) list.linear("layers.project_in", width, o.d_model, false);
+    if (o.embed_norm) list.norm("layers.embed_norm", o.d_model, o.norm_type);
     addBlockShapes(list, "layers.blocks", o.n_layers, stackOf(o));
-    list.norm("layers.norm", o.d_model, o.norm_type);
-    if (o.tie_word_embeddings)
-        list.alias(out + ".weight", tokens);
-    else
-        list.linear(out, o.d_model, o.vocab_size, false);
-    if (!o.rotary())
-        list.parameter("layers.positional_embedder.weight", {o.max_block_size, o.d_model});
+    if (o.final_norm) list.norm("layers.norm", o.d_model, o.norm_type);
+    if (o.embed_width > 0) list.linear("layers.project_out", o.d_model, width, false);
+    if (!o.tie_word_embeddings)
+        list.linear(out, width, o.vocab_size, o.output_bias);
+    else if (o.output_bias)
+        list.parameter(out + ".bias", {o.vocab_size});
+    if (o.tie_word_embeddings) list.alias(out + ".weight", tokens);
+    if (o.pos_enc_type == "pos_emb")
+        list.parameter("layers.positional_embedder.weight",
+                       {o.max_block_size + o.position_offset, o.d_model});
 }
+
+namespace {
 
 void imageShapes(const ImageModel& o, ShapeList& list) {
     list.parameter("pos_embedding", {1, o.tokens(), o.d_model});
@@ -198,8 +349,12 @@ void imageShapes(const ImageModel& o, ShapeList& list) {
 
 // The three parts of the attention, which a file may keep as one tensor.
 void addProjections(OutlineNode& attention, OutlineBuilder& builder) {
-    for (const auto& [title, name] :
-         {std::pair{"queries", "wq"}, {"keys", "wk"}, {"values", "wv"}, {"output", "wo"}})
+    for (const auto& [title, name] : {std::pair{"queries", "wq"},
+                                      {"keys", "wk"},
+                                      {"values", "wv"},
+                                      {"output", "wo"},
+                                      {"norm of queries", "q_norm"},
+                                      {"norm of keys", "k_norm"}})
         builder.add(attention, title, name);
 }
 
@@ -213,17 +368,24 @@ void addBlocks(OutlineBuilder& builder, const char* title, const std::string& na
                     if (inner.prefix.ends_with("self_attn")) addProjections(inner, builder);
 }
 
-void decoderOutline(const Decoder& o, OutlineBuilder& builder) {
+}  // namespace
+
+void publicDecoderOutline(const Decoder& o, OutlineBuilder& builder) {
     builder.add("token embedding", "layers.token_embedder",
                 std::to_string(o.vocab_size) + " tokens" +
                     (o.tie_word_embeddings ? ", tied to the output" : ""));
+    builder.add("projection", "layers.project_in", "to the width of the stream");
     builder.add("positions", "layers.positional_embedder",
                 std::to_string(o.max_block_size) + " learned");
+    builder.add("norm of the embedding", "layers.embed_norm", o.norm_type);
     addBlocks(builder, "blocks", "layers.blocks", o.n_layers, stackOf(o));
     builder.add("norm", "layers.norm", o.norm_type);
+    builder.add("projection", "layers.project_out", "to the width of the embedding");
     if (!o.tie_word_embeddings)
         builder.add("output", "layers.final_out", std::to_string(o.vocab_size) + " tokens");
 }
+
+namespace {
 
 void imageOutline(const ImageModel& o, OutlineBuilder& builder) {
     builder.add("patch embedding", "to_patch_embedding", patchText(o));
@@ -245,18 +407,26 @@ std::string familyText(const Options& o) {
            std::to_string(o.n_heads_sa) + " heads";
 }
 
+}  // namespace
+
+std::string publicDecoderText(const PublicDecoderOptions& o) {
+    return familyText(o);
+}
+
+namespace {
+
 const RegisterArchitecture decoder([] {
     Architecture<Decoder> a;
     a.name = kPublicDecoder;
     a.title = "Public decoder";
     a.order = 1000;
-    a.fields = decoderFields();
+    a.fields = publicDecoderFields(decoderFamilies());
     a.defaults.family = decoderFamilies().front().type;
     a.defaults.activation = "gelu", a.defaults.dropout_rate = 0.0, a.defaults.n_heads_ra = 0;
-    a.problems = decoderProblems;
+    a.problems = publicDecoderProblems;
     a.text = familyText<Decoder>;
-    a.shapes = decoderShapes;
-    a.outline = decoderOutline;
+    a.shapes = publicDecoderShapes;
+    a.outline = publicDecoderOutline;
     a.layers = [](const Decoder& o) {
         return layersOf("layers.blocks.", o.n_layers, "layer", true);
     };

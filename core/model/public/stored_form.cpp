@@ -14,12 +14,14 @@ std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor
         case StoredForm::Thirds:
             return (stored.dim() == 2 ? stored.t() : stored).chunk(3, 0);
         case StoredForm::Rows:
-            return stored.chunk(3, 0);
+            return stored.split_with_sizes(tensor.rows, 0);
         case StoredForm::ByHead: {
-            const auto heads =
-                stored.unflatten(0, {tensor.heads, 3, stored.size(0) / (3 * tensor.heads)});
-            return {heads.select(1, 0).flatten(0, 1), heads.select(1, 1).flatten(0, 1),
-                    heads.select(1, 2).flatten(0, 1)};
+            auto rows = tensor.rows;
+            for (auto& count : rows) count /= tensor.heads;
+            auto parts = stored.unflatten(0, {tensor.heads, stored.size(0) / tensor.heads})
+                             .split_with_sizes(rows, 1);
+            for (auto& part : parts) part = part.flatten(0, 1);
+            return parts;
         }
         case StoredForm::Patches:
             return {stored.dim() == 4 ? stored.flatten(1) : stored};
@@ -44,7 +46,7 @@ torch::Tensor storedOf(const FileTensor& tensor, const std::vector<torch::Tensor
             std::vector<torch::Tensor> heads;  // each [heads, d_h, ...]
             for (const auto& part : parts)
                 heads.push_back(part.unflatten(0, {tensor.heads, part.size(0) / tensor.heads}));
-            return torch::stack(heads, 1).flatten(0, 2);
+            return torch::cat(heads, 1).flatten(0, 1);
         }
         case StoredForm::Patches:
             return first.view(tensor.shape);

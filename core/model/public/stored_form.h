@@ -14,6 +14,16 @@ namespace relascope::core {
 /// and any type: views of it where the form allows.
 std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor& stored);
 
+/// The tensors of a model in which a tensor of a file lies: those of its parts, or one row.
+template <class Tensors>
+std::vector<torch::Tensor> placesOf(const FileTensor& tensor, const Tensors& model) {
+    std::vector<torch::Tensor> places;
+    for (const auto& part : tensor.parts)
+        places.push_back(tensor.index < 0 ? model.at(part)
+                                          : model.at(part).select(0, tensor.index));
+    return places;
+}
+
 /// The inverse of partsOf(): the tensor of the file, of the type of the model's tensors.
 torch::Tensor storedOf(const FileTensor& tensor, const std::vector<torch::Tensor>& parts);
 
