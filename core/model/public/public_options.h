@@ -71,6 +71,9 @@ struct PublicImageOptions : VisionTransformerOptions, BlockDetails, FamilyName {
 /// layers"; empty for models of other kinds.
 std::string noRelationsText(const ModelOptions& options);
 
+/// Why training of a model cannot go on here; empty where it can.
+std::string noTrainingText(const ModelOptions& options);
+
 /// The size of the vocabulary if it tells the tokenizer: in the papers' models 50257 and 50304 mean
 /// GPT-2's. 0 for models of public families.
 std::int64_t knownVocabulary(const ModelOptions& options);
