@@ -231,6 +231,7 @@ std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) co
                                                               : shown.result->classNames;
         return subject;
     }
+    if (!c.probe.shownStep()) return std::nullopt;  // the maps are those of the run before
     const QString run = c.probe.run();
     subject.path = run.toStdString();
     subject.name = c.runs.name(run);
@@ -268,13 +269,20 @@ void EditsTab::measure(const std::string& analysis) {
 
 void EditsTab::measureAgain(const InspectorEditing& of) {
     auto* analyses = m_measure->made();
-    if (analyses && analyses->isVisible() && &of == &editing()) analyses->setSubject(subject());
+    if (!analyses || !analyses->isVisible() || &of != &editing()) return;
+    const auto& c = m_window.controllers();
+    const bool reads = &of == m_workbench.get() && !c.selection.current().isEmpty();
+    analyses->setSubject(
+        subject(),
+        reads ? QStringLiteral("Reading the maps of %1").arg(c.runs.name(c.selection.current()))
+              : QString());
 }
 
 void EditsTab::wireMeasure() {
     auto& c = m_window.controllers();
     connect(&c.probe, &ProbeController::resultReady, this, [this] { measureAgain(*m_workbench); });
     connect(&c.probe, &ProbeController::cleared, this, [this] { measureAgain(*m_workbench); });
+    connect(&c.selection, &Selection::currentChanged, this, [this] { measureAgain(*m_workbench); });
     connect(&c.checkpoint, &CheckpointController::probed, this,
             [this] { measureAgain(*m_checkpoint); });
     connect(m_measure, &MeasurePage::subjectWanted, this, [this] { measureAgain(editing()); });
@@ -283,6 +291,11 @@ void EditsTab::wireMeasure() {
         for (auto* menu : analyses.findChildren<widgets::ViewMenu*>())
             m_window.exporter().listen(menu);
         if (m_second) analyses.setSecond(m_second->first, m_second->second);
+        auto* probe = &m_window.controllers().probe;
+        connect(&analyses, &AnalysisWindow::shown, probe,
+                [probe, by = &analyses] { probe->setWatched(by, true); });
+        connect(&analyses, &AnalysisWindow::hidden, probe,
+                [probe, by = &analyses] { probe->setWatched(by, false); });
         const auto showMaps = [this] {
             if (!m_measure->isApart()) m_window.showPage(m_window.inspectedPage());
         };

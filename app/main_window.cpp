@@ -90,6 +90,9 @@ MainWindow::MainWindow(bool remember)
     setCentralWidget(makeCentre());
     addPage(PageId::Workbench, m_workbench);
     addFurtherPages(*this);
+    // A run that is chosen in the list is what is measured.
+    connect(&c.selection, &Selection::currentChanged, this,
+            [this] { m_inspected = PageId::Workbench; });
     m_edits = new EditsTab(*this);
     m_menus = std::make_unique<Menus>(*this);
 
@@ -109,9 +112,6 @@ MainWindow::MainWindow(bool remember)
     connect(m_workbench->curves(), &widgets::CurvePanel::markMenuRequested, m_runActions,
             &RunActions::popUpMark);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
-    // A run that is chosen in the list is what is measured.
-    connect(&c.selection, &Selection::currentChanged, this,
-            [this] { m_inspected = PageId::Workbench; });
     connect(&c.runs, &RunsController::rowsChanged, this, [this, restored = false]() mutable {
         // A run given by name replaces those of the last session.
         if (!std::exchange(restored, true) && !m_opener->opensRun()) m_session->restoreRuns(*this);

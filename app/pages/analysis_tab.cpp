@@ -635,7 +635,9 @@ bool AnalysisTab::eventFilter(QObject* watched, QEvent* event) {
 QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
-    if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
+    if (!subject)
+        return m_c.whyNone().isEmpty() ? QStringLiteral("Open a run or a checkpoint first.")
+                                       : m_c.whyNone() + u'.';
     if (!subject->noModel.isEmpty())
         return m_analysis.ofCaptures ? QString() : subject->noModel + u'.';
     if (data && !subject->data && !m_analysis.dataOptional)

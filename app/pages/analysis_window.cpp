@@ -189,8 +189,11 @@ AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
     return tab;
 }
 
-void AnalysisWindow::setSubject(std::optional<AnalysedSubject> subject) {
-    m_head->setTitle(subject ? subject->name : QStringLiteral("Nothing to measure"));
+void AnalysisWindow::setSubject(std::optional<AnalysedSubject> subject, const QString& instead) {
+    m_head->setTitle(subject             ? subject->name
+                     : instead.isEmpty() ? QStringLiteral("Nothing to measure")
+                                         : instead);
+    m_c->setWhyNone(instead);
     m_head->setSubText(subject ? subject->sampleName : QString());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
     const auto change = m_c->setSubject(std::move(subject));
@@ -280,6 +283,11 @@ void AnalysisWindow::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     Q_EMIT shown();
     activate();
+}
+
+void AnalysisWindow::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    Q_EMIT hidden();
 }
 
 void AnalysisWindow::closeEvent(QCloseEvent* event) {

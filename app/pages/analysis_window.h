@@ -46,7 +46,8 @@ public:
 
     /// Sets the subject, which the inspector shows; nullopt: none. Measurements of an earlier one
     /// continue, and results that do not depend on the change stay.
-    void setSubject(std::optional<AnalysedSubject> subject);
+    /// `instead`: why there is none, "Reading quick-dat-s0"; empty: nothing is open.
+    void setSubject(std::optional<AnalysedSubject> subject, const QString& instead = {});
     /// Sets the input B for patching.
     void setSecond(ProbeSample sample, const QString& name);
     /// Shows the tab of that analysis, and the window where it is one.
@@ -79,13 +80,15 @@ Q_SIGNALS:
     void textsRequested(const QString& text, const QString& second);
     /// A head is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
-    void shown();   ///< comes into sight: the subject is to be set before anything is measured
+    void shown();  ///< comes into sight: the subject is to be set before anything is measured
+    void hidden();
     void closed();  ///< as a window of its own
 
 protected:
     /// Creates the tab of an analysis, which shares the controller; it stands nowhere yet.
     AnalysisTab* makeTab(const core::Analysis& analysis);
     void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

@@ -111,6 +111,18 @@ TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {
     window->showPage(PageId::Compare);
     window->showPage(PageId::Measure);
     EXPECT_EQ(subject()->map->index, index);
+    // A run that is chosen there is read there.
+    const QString first = path;
+    window->showPage(PageId::Workbench);
+    path = finishedRun(8);
+    window->showPage(PageId::Measure);
+    ASSERT_TRUE(waitUntil([&] { return subject() && subject()->path == path.toStdString(); }));
+    c().selection.setRuns({first});
+    c().selection.setCurrent(first);
+    EXPECT_FALSE(subject()) << "not the maps of the run before";
+    EXPECT_TRUE(analyses().current()->missing().startsWith("Reading the maps of "));
+    EXPECT_TRUE(waitUntil([&] { return subject() && subject()->path == first.toStdString(); }));
+    path = first;
     window->opener().openCheckpoint(
         QStringLiteral(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
     ASSERT_TRUE(waitUntil([this] { return window->currentPage() == PageId::Checkpoint; }));
