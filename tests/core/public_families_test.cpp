@@ -107,7 +107,7 @@ TEST(PublicFamilies, ListUnusedKeysAndRefuseOthers) {
         std::vector<std::string> parts;
     };
     const std::vector<Refused> all = {
-        {"gpt2_tied", "model_type", "bert", {"bert", "gpt2", "qwen2"}},
+        {"gpt2_tied", "model_type", "mamba", {"mamba", "gpt2", "qwen2"}},
         {"gpt2_tied", "activation_function", "relu", {"activation_function", "relu", "gelu_new"}},
         {"gpt2_tied", "scale_attn_weights", false, {"scale_attn_weights", "false"}},
         {"gpt2_tied", "scale_attn_by_inverse_layer_idx", true, {"inverse_layer_idx", "true"}},
