@@ -76,10 +76,10 @@ QString localPath(const QString& word) {
 
 const QStringList& commandNames() {
     static const QStringList names = [] {
-        QStringList all = {"presets",  "datasets", "devices", "eval",    "inspect", "study",
-                           "generate", "tokenize", "data",    "verify",  "info",    "convert",
-                           "bench",    "points",   "export",  "session", "attach",  "figure",
-                           "fetch",    "draw",     "curves",  "compare"};
+        QStringList all = {"presets", "families", "datasets", "devices", "eval",    "inspect",
+                           "study",   "generate", "tokenize", "data",    "verify",  "info",
+                           "convert", "bench",    "points",   "export",  "session", "attach",
+                           "figure",  "fetch",    "draw",     "curves",  "compare"};
         for (const auto* analysis : core::analyses()) {
             const auto name = QString::fromStdString(analysis->name);
             if (name != QLatin1String("duel")) all << name;  // `duel` opens a window

@@ -75,8 +75,14 @@ def model_of(folder):
     config = AutoConfig.from_pretrained(folder)
     if not hasattr(config, "image_size"):
         if getattr(config, "rope_parameters", None):  # as version 5 writes it, which version 4 does not read
-            config.rope_theta = config.rope_parameters["rope_theta"]
-        return AutoModelForCausalLM.from_pretrained(folder, config=config, dtype=torch.float32, attn_implementation="eager")
+            for key in ("rope_theta", "partial_rotary_factor"):
+                if key in config.rope_parameters:
+                    setattr(config, key, config.rope_parameters[key])
+        if config.model_type == "gemma":  # which version 4 takes at its word
+            config.hidden_act = "gelu_pytorch_tanh"
+        # Eager attention of a Falcon with distances adds them twice.
+        attention = "sdpa" if getattr(config, "alibi", False) else "eager"
+        return AutoModelForCausalLM.from_pretrained(folder, config=config, dtype=torch.float32, attn_implementation=attention)
     teacher = config.architectures[0] == "DeiTForImageClassificationWithTeacher"
     kind = DeiTForImageClassificationWithTeacher if teacher else AutoModelForImageClassification
     return kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")

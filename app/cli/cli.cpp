@@ -56,9 +56,9 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
 }
 
 std::vector<Command> commands() {
-    std::vector<Command> all = {presetsCommand(), datasetsCommand(), devicesCommand(),
-                                trainCommand(),   rankCommand(),     studyCommand(),
-                                evalCommand(),    pointsCommand(),   inspectCommand()};
+    std::vector<Command> all = {
+        presetsCommand(), familiesCommand(), datasetsCommand(), devicesCommand(), trainCommand(),
+        rankCommand(),    studyCommand(),    evalCommand(),     pointsCommand(),  inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
     for (const auto& more :
          {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),

@@ -149,6 +149,7 @@ int inspectAlong(const InspectArguments& arguments, const Call& call);
 Command analysisCommand(const core::Analysis& analysis);
 
 Command presetsCommand();
+Command familiesCommand();
 Command datasetsCommand();
 Command devicesCommand();
 Command trainCommand();

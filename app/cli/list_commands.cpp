@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// presets, datasets, devices, verify, bench: commands that print.
+// presets, families, datasets, devices, verify, bench: commands that print.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -15,6 +15,7 @@
 #include "datasets/registry.h"
 #include "model/kernels/plugin.h"
 #include "options/estimates.h"
+#include "options/family_ledger.h"
 #include "options/field_text.h"
 #include "options/presets.h"
 #include "train/devices.h"
@@ -71,6 +72,47 @@ int listPresets(const ListArguments& a, const Call&) {
                         {"models", models}});
     }
     if (json) std::cout << list.dump(2) << "\n";
+    return 0;
+}
+
+struct FamiliesArguments {
+    bool json = false, markdown = false;
+};
+
+int listFamilies(const FamiliesArguments& a, const Call&) {
+    const auto facts = core::familyLedger();
+    const auto unopened = core::unopenedFamilies();
+    if (a.json) {
+        Json open = Json::array(), closed = Json::array();
+        for (const auto& one : facts)
+            open.push_back({{"model_type", one.type},
+                            {"title", one.title},
+                            {"generation", one.generation},
+                            {"origins", one.origins},
+                            {"attribution", one.attribution},
+                            {"training", one.training}});
+        for (const auto& [type, part] : unopened)
+            closed.push_back({{"model_type", type}, {"text", part}});
+        std::cout << Json({{"families", open}, {"not_opened", closed}}).dump(2) << "\n";
+        return 0;
+    }
+    const char* row =
+        a.markdown ? "| `%s` | %s | %s | %s | %s | %s |\n" : "%-20s %-30s %-16s %-10s %-12s %s\n";
+    if (a.markdown) {
+        print(
+            "| `model_type` | Family | Generation | Origins | Attribution | Training |\n"
+            "|---|---|---|---|---|---|\n");
+    } else {
+        print(
+            "Maps, edits, ablation, patching, lens, dictionary and scan work on all of these.\n\n");
+        print(row, "model_type", "family", "generation", "origins", "attribution", "training");
+    }
+    for (const auto& one : facts)
+        print(row, one.type.c_str(), one.title.c_str(), one.generation.c_str(), one.origins.c_str(),
+              one.attribution.c_str(), one.training.c_str());
+    if (a.markdown) return 0;
+    print("\nThese do not open:\n\n");
+    for (const auto& [type, part] : unopened) print("%-20s %s\n", type.c_str(), part.c_str());
     return 0;
 }
 
@@ -224,6 +266,15 @@ Command presetsCommand() {
     return commandOf<ListArguments>(
         "presets", "lists the experiments and their models", [](CLI::App&, ListArguments&) {},
         listPresets);
+}
+
+Command familiesCommand() {
+    return commandOf<FamiliesArguments>(
+        "families", "lists the public families of models that open, and what works on each",
+        [](CLI::App& command, FamiliesArguments& a) {
+            command.add_flag("--markdown", a.markdown, "prints the table of models.md");
+        },
+        listFamilies);
 }
 
 Command datasetsCommand() {

@@ -118,6 +118,7 @@ Origins originsOf(ModelImpl& model, const ModelOptions& options, const ModelInpu
                      : cell.against == ScoreCell::Against::Row ? "row"
                                                                : what.against;
     result.value = terms.value;
+    if (terms.capped) result.capped = *terms.capped;
     const auto u = terms.i.values[0], v = terms.j.values[0];  // [cells, parts, k]
     result.partsI = marginals(terms.i, terms.of(u, v.sum(1, true)).flatten().contiguous());
     result.partsJ = marginals(terms.j, terms.of(u.sum(1, true), v).flatten().contiguous());

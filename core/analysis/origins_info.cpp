@@ -19,6 +19,7 @@ std::string originsHead(const Origins& o) {
     };
     std::string head = o.map + ", i " + object(o.i, o.iText) + " -> j " + object(o.j, o.jText) +
                        ": score " + numberText("%.4g", o.value);
+    if (std::isfinite(o.capped)) head += " (" + numberText("%.4g", o.capped) + " behind the cap)";
     const bool alone = o.against == "none";
     if (!alone) head += " against ";
     if (!alone) head += o.against == "row" ? "the mean of its row" : "cell (" + o.against + ")";
@@ -103,6 +104,7 @@ Answer answerOf(const Origins& origins) {
         columns::text(&Origins::jText, "j_text"),
         columns::text(&Origins::against, "against"),
         columns::number(&Origins::value, "value"),
+        columns::number(&Origins::capped, "capped"),
         columns::number(&Origins::sum, "sum"),
         columns::integer(&Origins::terms, "terms"),
         columns::number(&Origins::cancellation, "cancellation"),

@@ -11,6 +11,7 @@
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
+#include "analysis/stream_parts.h"
 #include "interventions/active_edits.h"
 #include "interventions/editor.h"
 #include "model/public/family.h"
@@ -135,6 +136,8 @@ private:
         const auto& block = m_blocks[static_cast<std::size_t>(layer)];
         const auto y = doubles(points.at(pointOf(static_cast<std::size_t>(layer))));  // [b, n, d]
         const auto whole = y.square().sum({1, 2});                                    // [b]
+        torch::Tensor biases = torch::zeros_like(whole);
+        const auto read = beforeNorm(block, y, points, biases);
         std::map<PartKind, torch::Tensor> kinds;
         const auto add = [&](PartKind kind, std::int64_t head, std::int64_t relation,
                              const torch::Tensor& projected) {
@@ -143,11 +146,10 @@ private:
             auto& sum = kinds[kind];
             sum = sum.defined() ? sum + share : share;
         };
-        torch::Tensor biases = torch::zeros_like(whole);
         // Dual attention joins the outputs of its two kinds of heads.
         std::int64_t at = 0;
         const auto outputs = [&](const Linear& wo) {
-            const auto part = y.slice(2, at, at + wo->weight.size(0));
+            const auto part = read.slice(2, at, at + wo->weight.size(0));
             if (wo->bias.defined()) biases += (part * doubles(wo->bias)).sum({1, 2});
             at += wo->weight.size(0);
             return part;
@@ -185,6 +187,20 @@ private:
         }
         if (biases.any().item<bool>()) add(PartKind::Bias, -1, -1, biases);
         for (const auto& [kind, share] : kinds) m_kinds.add({kind, layer}, share);
+    }
+
+    // What outputs of heads are held against, so that it gives their shares of what is added, y [b,
+    // n, d], behind a norm that is held; `biases` gets the share of that norm's.
+    static torch::Tensor beforeNorm(const BlockParts& block, const torch::Tensor& y,
+                                    const Points& points, torch::Tensor& biases) {
+        if (block.addsOutputs()) return y;
+        if (!block.attentionBehind) return y * block.residualScale;
+        const auto held =
+            heldNorm(*block.attentionBehind,
+                     attentionOutput(*block.sensory, points.at(block.sensory->hook + ".hook_z")));
+        if (!held.scale.defined()) return y * block.residualScale;
+        if (held.bias.defined()) biases += (y * held.bias).sum({1, 2}) * block.residualScale;
+        return held.back(y) * (block.residualScale / held.scale.unsqueeze(-1));
     }
 
     AnalysisSubject& m_subject;

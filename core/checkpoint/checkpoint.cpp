@@ -47,6 +47,12 @@ void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
         if (found->second->parts.size() == 2) say("gate and up");
         if (found->second->optional) say("equal to the embedding");
     }
+    if (const auto* family = familyOf(model); !family->innerText.empty())
+        info.title += "; " +
+                      std::to_string(std::count_if(
+                          info.tensors.begin(), info.tensors.end(),
+                          [&file](const auto& stored) { return file.ignores(stored); })) +
+                      " tensors " + family->innerText + " are not used";
     info.classNames = classNamesOfConfig(info.config);
     // An output that the configuration ties to the embedding, and that differs from it.
     const auto* used = model.find<OutputLayer>();

@@ -65,9 +65,9 @@ StartCheckpoint openStart(const std::string& from) {
 
 void startFrom(RunOptions& options, const std::string& from) {
     const auto start = openStart(from);
+    if (const auto why = noTrainingText(start.model); !why.empty()) throw OptionError(kOption, why);
     options.train.init_from =
         from.starts_with(kHubPrefix) ? from : fs::absolute(from).lexically_normal().string();
-    requireNextToken(start.model, "training on a text");
     options.model = start.model;
     if (options.model.input() == InputKind::Tokens) {
         const auto tokenizer = start.tokenizer();
@@ -86,6 +86,7 @@ void startFrom(RunOptions& options, const std::string& from) {
 }
 
 void requireStart(const RunOptions& options, const StartCheckpoint& start) {
+    if (const auto why = noTrainingText(start.model); !why.empty()) throw OptionError(kOption, why);
     const auto own = withFreeFields(start.model, options.model);
     // The configuration of another model does not tell everything: shapes are compared instead.
     if (start.ofRun || familyOf(own) || familyOf(options.model)) {

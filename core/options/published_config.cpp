@@ -4,6 +4,7 @@
 #include "model/architecture.h"
 #include "model/public/family.h"
 #include "model/public/public_options.h"
+#include "options/family_ledger.h"
 #include "options/field_text.h"
 #include "options/json_arguments.h"
 #include "options/options_json.h"
@@ -146,11 +147,16 @@ void refuseUnknownType(const Json& json) {
         throw OptionError(
             "model_type",
             "is missing, and 'architectures' names no class that opens; add it: " + known);
+    const auto name = type->get<std::string>().substr(0, 60);
+    if (const auto why = unopenedText(name, json); !why.empty())
+        throw OptionError("model_type",
+                          why + "; these open: " + known + " and the models of the papers");
     throw OptionError("model_type",
-                      "is '" + type->get<std::string>().substr(0, 60) +
-                          "', which is not supported" +
+                      "is '" + name + "', which is not supported" +
                           (json.contains("auto_map") ? " (code in the folder is never run)" : "") +
-                          "; " + known + " and the models of the papers open");
+                          "; where the package transformers has it, relascope.watch shows its "
+                          "attention from PyTorch; " +
+                          known + " and the models of the papers open");
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ const std::string kFolder = std::string(RELASCOPE_FIXTURES) + "/golden";
 
 std::vector<std::string> cases() {
     std::vector<std::string> names;
-    for (const std::string folder : {"interventions/", "public-interventions/"})
+    for (const std::string folder :
+         {"interventions/", "public-interventions/", "families-interventions/"})
         for (const auto& entry : std::filesystem::directory_iterator(kFolder + "/" + folder))
             if (std::filesystem::exists(entry.path() / "edit.json"))
                 names.push_back(folder + entry.path().filename().string());
@@ -32,9 +33,11 @@ std::vector<std::string> cases() {
 class GoldenEdit : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenEdit, EveryStoredTensorAgrees) {
-    const bool isPublic = GetParam().starts_with("public");
-    const auto report =
-        verifyFolder(kFolder + "/" + GetParam(), "cpu", isPublic ? kFolder + "/public" : "");
+    const bool isPublic = GetParam().starts_with("public"),
+               isFamily = GetParam().starts_with("families");
+    const auto models = isPublic ? "/public" : isFamily ? "/families" : "";
+    const auto report = verifyFolder(kFolder + "/" + GetParam(), "cpu",
+                                     isPublic || isFamily ? kFolder + models : "");
     EXPECT_TRUE(report.ok);
     EXPECT_GE(report.lines.size(), 1u);
     for (const auto& line : report.lines)
@@ -50,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Published, GoldenEdit, testing::ValuesIn(cases()), [](c
 });
 
 TEST(GoldenEdits, AreAllThere) {
-    EXPECT_EQ(cases().size(), 47u);
+    EXPECT_EQ(cases().size(), 49u);
 }
 
 ModelInput goldenInput(const std::string& folder, const ModelOptions& options) {
@@ -107,6 +110,7 @@ TEST(HookPoints, AreThoseOfThePublishedImplementation) {
 
 TEST(HookPoints, AreThoseOfPublicFamilies) {
     expectPoints("/public-interventions", "/public", 13);
+    expectPoints("/families-interventions", "/families", 29);
 }
 
 }  // namespace

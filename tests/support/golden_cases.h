@@ -14,7 +14,7 @@ namespace relascope::testing_support {
 inline std::vector<std::string> goldenCases() {
     const auto golden = std::filesystem::path(RELASCOPE_FIXTURES) / "golden";
     std::vector<std::string> names;
-    for (const std::string folder : {"", "public/"})
+    for (const std::string folder : {"", "public/", "families/"})
         for (const auto& entry : std::filesystem::directory_iterator(golden / folder))
             if (std::filesystem::exists(entry.path() / "io.safetensors"))
                 names.push_back(folder + entry.path().filename().string());
@@ -22,13 +22,14 @@ inline std::vector<std::string> goldenCases() {
     return names;
 }
 
-/// The folders of fixtures/golden/why: cases of origins, contrasts and dictionaries, by their path
-/// from fixtures/golden.
+/// The folders of fixtures/golden/why and families-why: cases of origins, contrasts and
+/// dictionaries, by their path from fixtures/golden.
 inline std::vector<std::string> whyCases() {
     const auto golden = std::filesystem::path(RELASCOPE_FIXTURES) / "golden";
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(golden / "why"))
-        names.push_back("why/" + entry.path().filename().string());
+    for (const std::string folder : {"why/", "families-why/"})
+        for (const auto& entry : std::filesystem::directory_iterator(golden / folder))
+            names.push_back(folder + entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
 }

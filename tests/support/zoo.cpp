@@ -88,6 +88,13 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
     add("plain", language("TransformerLM"), plain);
     add("learned positions", language("TransformerLM"),
         [](O& m) { put(m, "pos_enc_type", "pos_emb"); });
+    add("normed queries, windows", language("TransformerLM"), [](O& m) {
+        put(m, "qk_norm", "head"), put(m, "sliding_window", 3), put(m, "layer_kinds", "Wf");
+    });
+    add("norms behind", language("TransformerLM"), [](O& m) {
+        put(m, "norm_behind", true), put(m, "qk_norm", "all"), put(m, "norm_type", "rmsnorm");
+        put(m, "norm_first", true);
+    });
     add("plain", dual, plain);
     add("own retrievers", dual, [](O& m) { put(m, "shared_symbol_retriever", false); });
     add("tied library", dual, [](O& m) {

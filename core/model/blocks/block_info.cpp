@@ -287,6 +287,20 @@ void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,
     places.push_back({module + ".cross_attn", {name + " cross", kTargetSide, context}});
 }
 
+void letterProblems(const char* field, const std::string& letters, const char* known,
+                    ProblemList& list) {
+    if (letters.find_first_not_of(known) != std::string::npos)
+        list.refuse(field, "'" + letters.substr(0, 40) + "' has other letters than " + known +
+                               "; give one of these for each layer");
+}
+
+void layerKindProblems(const std::string& kinds, std::int64_t window, ProblemList& list) {
+    letterProblems("layer_kinds", kinds, "FWfw", list);
+    if (kinds.find_first_of("Ww") != std::string::npos && window == 0)
+        list.refuse("sliding_window",
+                    "layers attend within a window, and it is 0; give its width in tokens");
+}
+
 std::string headsText(const BlockOptions& block) {
     return "sa" + std::to_string(block.n_heads_sa) + " ra" + std::to_string(block.n_heads_ra);
 }

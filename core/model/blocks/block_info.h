@@ -73,7 +73,42 @@ FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual) {
         });
 }
 
+// Fields of blocks that came after the papers, as public families and our own models have them.
+template <class Options>
+Field<Options> queryNorm(std::string Options::*member) {
+    return advanced(choice<Options>(
+        member, "qk_norm", "Query norm",
+        "Norms of queries and keys: none, of each head by common weights or by its own, or of all "
+        "heads as one vector.",
+        {"none", "head", "heads", "all"}));
+}
+template <class Options>
+Field<Options> normBehind(bool Options::*member) {
+    return advanced(
+        boolean<Options>(member, "norm_behind", "Norms behind",
+                         "Norms of what attention and feed-forward add to the stream."));
+}
+template <class Options>
+Field<Options> slidingWindow(std::int64_t Options::*member) {
+    return advanced(integer<Options>(
+        member, "sliding_window", "Window",
+        "A token attends to so many tokens, itself included; 0 means all before it.", 0, 1e9));
+}
+template <class Options>
+Field<Options> layerKinds(std::string Options::*member) {
+    return advanced(text<Options>(
+        member, "layer_kinds", "Kinds of layers",
+        "A letter for each layer, repeated: F attends to all tokens before, W to those of the "
+        "window; f and w without rotary positions. Empty means that all layers are alike."));
+}
+
 }  // namespace fields
+
+/// Problems of BlockDetails::layer_kinds and its window.
+void layerKindProblems(const std::string& kinds, std::int64_t window, ProblemList& list);
+/// Refuses letters by layer that are not among those known.
+void letterProblems(const char* field, const std::string& letters, const char* known,
+                    ProblemList& list);
 
 /// The tensors of `layers` blocks under `name`.0, `name`.1, ...
 void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layers,

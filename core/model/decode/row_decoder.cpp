@@ -158,11 +158,9 @@ bool RowDecoder::takes(ModelImpl& model, const ModelOptions& o) {
     const auto* symbols = o.find<SymbolOptions>();
     if (o.input() != InputKind::Tokens || !canCache(o)) return false;
     if (!dynamic_cast<LanguageModelImpl*>(&model)) return false;  // nanochat's
-    if (const auto* details = o.find<BlockDetails>();
-        details && (!details->plainScores() || details->clip_qkv > 0 || details->experts > 0 ||
-                    details->dependsOnLength()))
-        return false;
-    if (const auto* ends = o.find<EndDetails>(); ends && ends->embed_width > 0) return false;
+    const auto* details = o.find<BlockDetails>();
+    const auto* ends = o.find<EndDetails>();
+    if (details && !hasRowForm(*details, ends ? *ends : EndDetails())) return false;
     if (symbols && symbols->symbol_retrieval == "rel_sym_attn") return false;
     // Relations lie beside one another for each token, so that a softmax over tokens has no row.
     if (const auto* block = o.find<BlockOptions>();

@@ -155,7 +155,7 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
                         first);  // [b, n, vocab]
 }
 
-TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
+TransformerLMImpl::TransformerLMImpl(const PlainLMOptions& options)
     : LanguageModelImpl(options, stackOf(options)) {
     addBlocks();
 }
@@ -250,7 +250,7 @@ const auto dualLanguageModel =
     RegisterModel::of<DualAttnTransformerLMImpl, DualAttnTransformerLMOptions>(
         "DualAttnTransformerLM");
 const auto plainLanguageModel =
-    RegisterModel::of<TransformerLMImpl, TransformerLMOptions>("TransformerLM");
+    RegisterModel::of<TransformerLMImpl, PlainLMOptions>("TransformerLM");
 const auto publicDecoder =
     RegisterModel::of<TransformerLMImpl, PublicDecoderOptions>(kPublicDecoder);
 const auto publicDualDecoder =

@@ -65,7 +65,7 @@ struct PublicDecoderOptions;      // model/public/public_options.h
 struct PublicDualDecoderOptions;  // the same
 
 struct TransformerLMImpl : LanguageModelImpl {
-    explicit TransformerLMImpl(const TransformerLMOptions& options);
+    explicit TransformerLMImpl(const PlainLMOptions& options);
     /// A decoder of a public family (model/public).
     explicit TransformerLMImpl(const PublicDecoderOptions& options);
 

@@ -15,6 +15,16 @@ StackOptions stackOf(const TransformerLMOptions& o) {
     return s;
 }
 
+StackOptions stackOf(const PlainLMOptions& o) {
+    auto s = stackOf(static_cast<const TransformerLMOptions&>(o));
+    s.details.qk_norm = o.qk_norm;
+    // Queries and keys are compared with one another: a bias would be the same for all of them.
+    s.details.qk_norm_type = o.norm_type == "layernorm" ? "layernorm_no_bias" : o.norm_type;
+    s.details.norm_behind = o.norm_behind, s.details.norm_before = !o.norm_behind;
+    s.details.sliding_window = o.sliding_window, s.details.layer_kinds = o.layer_kinds;
+    return s;
+}
+
 StackOptions stackOf(const DualAttnTransformerLMOptions& o) {
     auto s = stackOf(static_cast<const TransformerLMOptions&>(o));
     s.dual = true;
@@ -25,15 +35,30 @@ StackOptions stackOf(const DualAttnTransformerLMOptions& o) {
 
 namespace {
 
-using Plain = TransformerLMOptions;
+using Base = TransformerLMOptions;
+using Plain = PlainLMOptions;
 using Dual = DualAttnTransformerLMOptions;
+
+// The fields of LaterOptions, of models that have them.
+template <class Options>
+FieldTable<Options> laterFields() {
+    using namespace fields;
+    if constexpr (kDual<Options>) {
+        return {};
+    } else {
+        using O = LaterOptions;
+        return of<Options>(FieldTable<O>{queryNorm(&O::qk_norm), normBehind(&O::norm_behind),
+                                         slidingWindow(&O::sliding_window),
+                                         layerKinds(&O::layer_kinds)});
+    }
+}
 
 template <class Options>
 FieldTable<Options> languageFields() {
     using namespace fields;
-    const FieldTable<Plain> positions = {choice(&Plain::pos_enc_type, "pos_enc_type", "Positions",
-                                                "Learned position embeddings, or rotary positions.",
-                                                {"RoPE", "pos_emb"})};
+    const FieldTable<Base> positions = {choice(&Base::pos_enc_type, "pos_enc_type", "Positions",
+                                               "Learned position embeddings, or rotary positions.",
+                                               {"RoPE", "pos_emb"})};
     FieldTable<Options> symbolFields, sharing;
     if constexpr (kDual<Options>) {
         symbolFields = symbols<Dual>(
@@ -52,13 +77,23 @@ FieldTable<Options> languageFields() {
         {of<Options>(depth()), of<Options>(stream()),
          block<Options>(kDual<Options> ? dualBlock({"causal", "rope"}) : plainBlock(plainHeads()),
                         kDual<Options>),
-         symbolFields, of<Options>(tokenInput()), of<Options>(positions), sharing});
+         symbolFields, of<Options>(tokenInput()), of<Options>(positions), sharing,
+         laterFields<Options>()});
 }
 
 template <class Options>
 void problems(const Options& o, ProblemList& list) {
     if (!list.empty()) return;
     list.add(o.BlockOptions::problems(o.d_model, kDual<Options>, o.rotary()));
+    if constexpr (!kDual<Options>) {
+        layerKindProblems(o.layer_kinds, o.sliding_window, list);
+        if (o.norm_behind && !o.norm_first)
+            list.refuse("norm_behind",
+                        "takes the place of norms before sub-layers, and norm_first is false; set "
+                        "one of the two");
+        if (o.qk_norm != "none" && o.norm_type == "none")
+            list.refuse("qk_norm", "is a norm of the type of the others, and norm_type is none");
+    }
     if constexpr (kDual<Options>) {
         if (o.symbol_retrieval == "rel_sym_attn")
             list.refuse("symbol_retrieval",
@@ -156,6 +191,11 @@ void readConfig(Options& o, JsonArguments& a) {
         readAttentionConfig(block.sub("attn_kwargs"), o.sa_n_kv_heads, o.sa_key_dim,
                             o.sa_add_bias_kv, nullptr);
         block.done();
+        // Of models that were trained here.
+        a.read("qk_norm", o.qk_norm);
+        a.read("norm_behind", o.norm_behind);
+        a.read("sliding_window", o.sliding_window);
+        a.read("layer_kinds", o.layer_kinds);
     }
     // Research configurations; only the behaviour of the published class is supported.
     a.neutral("use_rope", o.rotary());
@@ -182,6 +222,11 @@ ConfigJson writeConfig(const Options& o) {
     } else {
         a["n_heads"] = o.n_heads_sa;
         a["block_kwargs"] = {{"attn_kwargs", plainAttentionConfig(o)}};
+        const LaterOptions usual;  // which the published class has no arguments for
+        if (o.qk_norm != usual.qk_norm) a["qk_norm"] = o.qk_norm;
+        if (o.norm_behind) a["norm_behind"] = true;
+        if (o.sliding_window > 0) a["sliding_window"] = o.sliding_window;
+        if (!o.layer_kinds.empty()) a["layer_kinds"] = o.layer_kinds;
     }
     return a;
 }

@@ -31,11 +31,33 @@ struct EndDetails {
     bool operator==(const EndDetails&) const = default;
 };
 
+/// Whether a token of a model with these options can be read on bare memory (row_decoder.h).
+inline bool hasRowForm(const BlockDetails& details, const EndDetails& ends) {
+    return details.plainScores() && details.clip_qkv == 0.0 && details.experts == 0 &&
+           !details.dependsOnLength() && ends.embed_width == 0;
+}
+
 struct TransformerLMOptions : StreamOptions, StackDepth, TokenInput, BlockOptions {
     std::string pos_enc_type = "RoPE";
 
     bool rotary() const { return pos_enc_type == "RoPE"; }
     bool operator==(const TransformerLMOptions&) const = default;
+};
+
+/// Options of blocks that came after the papers, for models that are trained here. As BlockDetails
+/// has them.
+struct LaterOptions {
+    std::string qk_norm =
+        "none";                ///< or "head", "all": by the type of the other norms, without bias
+    bool norm_behind = false;  ///< in place of the norms before
+    std::int64_t sliding_window = 0;
+    std::string layer_kinds;
+    bool operator==(const LaterOptions&) const = default;
+};
+
+/// Options of plain language models that are trained here.
+struct PlainLMOptions : TransformerLMOptions, LaterOptions {
+    bool operator==(const PlainLMOptions&) const = default;
 };
 
 struct DualAttnTransformerLMOptions : TransformerLMOptions, SymbolOptions {
@@ -45,6 +67,7 @@ struct DualAttnTransformerLMOptions : TransformerLMOptions, SymbolOptions {
 };
 
 StackOptions stackOf(const TransformerLMOptions& options);
+StackOptions stackOf(const PlainLMOptions& options);
 StackOptions stackOf(const DualAttnTransformerLMOptions& options);
 
 }  // namespace relascope::core

@@ -79,10 +79,7 @@ FieldTable<ScoreOptions> scoreFields() {
     using namespace fields;
     using O = ScoreOptions;
     return {
-        advanced(choice(&O::qk_norm, "qk_norm", "Query norm",
-                        "Norms of queries and keys: none, of each head by common weights or by its "
-                        "own, or of all heads as one vector.",
-                        {"none", "head", "heads", "all"})),
+        queryNorm(&O::qk_norm),
         advanced(choice(&O::qk_norm_type, "qk_norm_type", "Type of the query norm",
                         "Type of the norms of queries and keys.",
                         {"rmsnorm", "layernorm_no_bias"})),
@@ -160,10 +157,7 @@ FieldTable<BlockDetails> detailFields(bool decoder) {
     const FieldTable<O> further = {
         advanced(integer(&O::head_dim, "head_dim", "Head width",
                          "Width of each head; 0 means d / heads.", 0, 65536)),
-        advanced(integer(&O::sliding_window, "sliding_window", "Window",
-                         "A token attends to so many tokens, itself included; 0 means all before "
-                         "it.",
-                         0, 1e9)),
+        slidingWindow(&O::sliding_window),
         advanced(boolean(&O::parallel_residual, "parallel_residual", "Parallel blocks",
                          "Attention and feed-forward read the same stream.")),
         advanced(when<O>([](const O& o) { return o.parallel_residual; },
@@ -171,17 +165,13 @@ FieldTable<BlockDetails> detailFields(bool decoder) {
                                  "Attention and feed-forward read the same normed stream."))),
         advanced(boolean(&O::norm_before, "norm_before", "Norms before",
                          "Norms of what attention and feed-forward read.")),
-        advanced(boolean(&O::norm_behind, "norm_behind", "Norms behind",
-                         "Norms of what attention and feed-forward add to the stream.")),
+        normBehind(&O::norm_behind),
         advanced(boolean(&O::norm_plus_one, "norm_plus_one", "Norms by 1 + weight",
                          "Norms multiply by 1 + weight.")),
         advanced(
             positive(real(&O::residual_scale, "residual_scale", "Residual scale",
                           "What attention and feed-forward add is multiplied by it.", 0.0, 1e6))),
-        advanced(text(&O::layer_kinds, "layer_kinds", "Kinds of layers",
-                      "A letter for each layer, repeated: F attends to all tokens before, W to "
-                      "those of the window; f and w without rotary positions. Empty means that all "
-                      "layers are alike.")),
+        layerKinds(&O::layer_kinds),
         advanced(real(&O::local_rope_theta, "local_rope_theta", "Rotary base of windows",
                       "Base of the rotary frequencies of layers with a window, which are not "
                       "scaled; 0 means as in the other layers.",
@@ -283,23 +273,12 @@ void headProblems(const Options& o, ProblemList& list) {
         list.refuse("sa_n_kv_heads", n(kv) + " does not divide the " + n(heads) + " heads");
 }
 
-// Letters by layer: others than these are refused.
-void letterProblems(const char* field, const std::string& letters, const char* known,
-                    ProblemList& list) {
-    if (letters.find_first_not_of(known) != std::string::npos)
-        list.refuse(field, "'" + letters.substr(0, 40) + "' has other letters than " + known +
-                               "; give one of these for each layer");
-}
-
 }  // namespace
 
 void publicDecoderProblems(const Decoder& o, ProblemList& list) {
     headProblems(o, list);
-    letterProblems("layer_kinds", o.layer_kinds, "FWfw", list);
+    layerKindProblems(o.layer_kinds, o.sliding_window, list);
     letterProblems("ff_kinds", o.ff_kinds, "ED", list);
-    if (o.layer_kinds.find_first_of("Ww") != std::string::npos && o.sliding_window == 0)
-        list.refuse("sliding_window",
-                    "layers attend within a window, and it is 0; give its width in tokens");
     if (o.experts > 0 && o.experts_chosen > o.experts)
         list.refuse("experts_chosen", std::to_string(o.experts_chosen) + " are more than the " +
                                           std::to_string(o.experts) + " experts; give fewer");
