@@ -297,6 +297,19 @@ TEST_F(Encoder, TextsAreEvaluatedByHiddenWords) {
     EXPECT_NEAR(result.loss, sum / count, 1e-4);
 }
 
+TEST_F(Encoder, WordsAreThoseOfTheGoldenCase) {
+    const auto io = readTensors(kFamilies + "bert/io.safetensors");
+    std::vector<std::int32_t> ids;
+    const auto words = m_model.tokenizer()->wordsOf("unchanged words don't agree.", ids);
+    const auto inner = [&](const char* name) {
+        const auto row = io.at(name)[0].slice(0, 1, -1).to(torch::kInt).contiguous();
+        const auto* first = row.const_data_ptr<std::int32_t>();
+        return std::vector<std::int32_t>(first, first + row.numel());
+    };
+    EXPECT_EQ(ids, inner("pll/tokens"));
+    EXPECT_EQ(words, inner("pll/words"));
+}
+
 TEST_F(Encoder, PairsAreScoredByHiddenWords) {
     const auto pairs = std::make_shared<ListedPairs>(
         DatasetInfo{"pairs"},
