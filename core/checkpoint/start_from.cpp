@@ -68,7 +68,6 @@ void startFrom(RunOptions& options, const std::string& from) {
     if (const auto why = noTrainingText(start.model); !why.empty()) throw OptionError(kOption, why);
     options.train.init_from =
         from.starts_with(kHubPrefix) ? from : fs::absolute(from).lexically_normal().string();
-    requireNextToken(start.model, "training on a text");
     options.model = start.model;
     if (options.model.input() == InputKind::Tokens) {
         const auto tokenizer = start.tokenizer();

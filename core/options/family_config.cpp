@@ -177,11 +177,13 @@ private:
         std::string all;
         for (const auto& name : known) all += (all.empty() ? "" : " or ") + name;
         const auto& name = one ? *found : found->front();
-        if (name.is_string() && name.get<std::string>().ends_with("Model")) {
+        const auto text = name.is_string() ? name.get<std::string>() : std::string();
+        // The class without any output; those with one end in "HeadModel" or say what for.
+        if (text.ends_with("Model") && !text.ends_with("HeadModel")) {
             all.clear();
             for (const auto& known : m_family.classes) all += (all.empty() ? "" : " and ") + known;
             throw OptionError("architectures",
-                              "is a " + plainName(name.get<std::string>().substr(0, 60)) +
+                              "is a " + plainName(text.substr(0, 60)) +
                                   ", which has no output layer; " + all +
                                   (m_family.classes.size() == 1 ? " opens" : " open"));
         }

@@ -90,6 +90,11 @@ std::string noTrainingText(const ModelOptions& options) {
         return "is " + family->title +
                ", of a model that is not opened as a whole, so that training cannot go on; take "
                "one of its sizes without pictures";
+    if (readsBothWays(options))
+        return "is a " + family->title +
+               ", which reads in both directions, and training on hidden words is not offered; "
+               "take "
+               "a model of next tokens";
     if (const auto* experts = options.find<ExpertOptions>(); experts && experts->experts > 0)
         return "is a " + family->title +
                ", whose choice of experts is not trained here; take a model without experts";
