@@ -232,11 +232,9 @@ Direction behindOutput(const Direction& direction, NormImpl* norm, double scale,
     auto inner = direction;
     inner.weights = direction.weights * scale;
     if (!norm) return inner;
-    std::vector<torch::Tensor> rows;
-    const auto device = norm->gain().defined() ? norm->gain().device() : torch::kCPU;
-    for (std::int64_t q = 0; q < inner.weights.size(0); ++q)
-        rows.push_back(throughNorm(*norm, output[q].to(device, torch::kFloat), inner.weights[q]));
-    inner.weights = torch::stack(rows);
+    const auto held = heldNorm(*norm, output.unsqueeze(0));
+    if (held.scale.defined())
+        inner.weights = held.back(inner.weights) / held.scale[0].unsqueeze(-1);
     return inner;
 }
 

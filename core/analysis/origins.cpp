@@ -18,7 +18,8 @@ namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kMostOriginParts = 512;  // a side, for a matrix of all
-// What the terms may leave of the recorded score, of the sum of their absolute values.
+// What the terms may leave of the recorded score, of the sum of their absolute values and of the
+// lengths of the vectors that it is the product of.
 constexpr double kOriginRest = 1e-5;
 
 std::vector<OriginTerm> strongest(const torch::Tensor& terms, const GroupedParts& i,
@@ -136,7 +137,10 @@ Origins originsOf(ModelImpl& model, const ModelOptions& options, const ModelInpu
         throw Error(result.map +
                     " is not finite for this input: its queries or keys hold NaN or "
                     "infinity, and have no parts");
-    if (const double rest = result.value - result.sum; std::abs(rest) > kOriginRest * size)
+    const auto lengths = [](const SideParts& side) { return side.recorded[0].norm(2, -1); };
+    const double most =
+        size + terms.scale * (lengths(terms.i) * lengths(terms.j)).sum().item<double>();
+    if (const double rest = result.value - result.sum; std::abs(rest) > kOriginRest * most)
         throw Error("the parts of " + result.map + " leave " + shortestText(rest) + " of " +
                     shortestText(result.value) +
                     ", which is an error of this program; please "

@@ -88,9 +88,13 @@ void ScoreParts::setAttention(AttentionImpl& attention) {
     requireIndex(o.n_heads, "head");
     const auto kv = m_map.index / (o.n_heads / o.kvHeads());
     const bool turns = o.rope;
-    take(m_i, attention.wq, m_map.index, o.n_heads,
-         attention.hook + (turns ? ".hook_rot_q" : ".hook_q"));
-    take(m_j, attention.wk, kv, o.kvHeads(), attention.hook + (turns ? ".hook_rot_k" : ".hook_k"));
+    // The last point before the scores.
+    const auto point = [&](const char* letter) {
+        return attention.hook + (turns ? ".hook_rot_" : ".hook_") + letter +
+               (!turns && o.hasQueryNorm() ? "_normed" : "");
+    };
+    take(m_i, attention.wq, m_map.index, o.n_heads, point("q"));
+    take(m_j, attention.wk, kv, o.kvHeads(), point("k"));
     m_i.head = HeadSide(attention, true, m_map.index, o.n_heads);
     m_j.head = HeadSide(attention, false, kv, o.kvHeads());
     for (const auto& [side, linear] : {std::pair{&m_i, &attention.wq}, {&m_j, &attention.wk}}) {
@@ -504,6 +508,9 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
     if (!s.point.empty()) {
         recorded = wholly(points.at(s.point)).select(2, s.at);  // [b, rows, k]
         if (s.places.size() > 1) recorded = recorded.index_select(1, objects);
+        // Clipping follows the last point where nothing turns.
+        if (const auto clip = m_rotary ? torch::Tensor() : s.head.clipped(points); clip.defined())
+            recorded = recorded + clip;
     }
     if (s.places.size() > 1 && s.bias.defined()) {
         StreamPart part;

@@ -25,7 +25,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kAxes = {"position", "head", "dim", "i", "j", "relation", "symbol", "slot"};
+constexpr std::array kAxes = {"position", "head",   "dim",  "i",     "j",
+                              "relation", "symbol", "slot", "expert"};
 constexpr std::int64_t kFarthest = 1'000'000'000;
 constexpr std::size_t kMostNumbers = 100'000;  // the most of one list; a file has at most 1 MiB
 

@@ -125,8 +125,8 @@ bool hasPoint(const std::vector<PointInfo>& points, const std::string& name) {
                        [&](const auto& point) { return point.name == name; });
 }
 
-constexpr std::array kPlaceWords = {"i",        "j",   "position", "head",
-                                    "relation", "dim", "symbol",   "slot"};
+constexpr std::array kPlaceWords = {"i",   "j",      "position", "head",  "relation",
+                                    "dim", "symbol", "slot",     "expert"};
 
 class Parser {
 public:

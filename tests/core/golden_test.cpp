@@ -35,9 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Published, Golden, testing::ValuesIn(testing_support::g
 class GoldenWhy : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenWhy, EveryStoredTensorAgrees) {
-    const bool family = GetParam().starts_with("families");
     const auto report =
-        verifyFolder(kGolden + GetParam(), "cpu", family ? kGolden + "families" : "");
+        verifyFolder(kGolden + GetParam(), "cpu", testing_support::whyModels(GetParam()));
     EXPECT_TRUE(report.ok);
     EXPECT_GE(report.lines.size(), 5u);
     for (const auto& line : report.lines)

@@ -149,8 +149,8 @@ TEST(GeneratingOnHostGpu, ATokenIsRepeatedAsAGraph) {
 TEST(VerifyingOnHostGpu, AnalysesOfScoresMeetTheirGoldenNumbers) {
     if (!hostGpuServes()) GTEST_SKIP() << "LibTorch's CUDA library is there";
     for (const auto& name : whyCases()) {
-        const auto report =
-            verifyFolder(std::string(RELASCOPE_FIXTURES) + "/golden/" + name, "cuda:0");
+        const auto report = verifyFolder(std::string(RELASCOPE_FIXTURES) + "/golden/" + name,
+                                         "cuda:0", whyModels(name));
         EXPECT_TRUE(report.ok) << name;
     }
 }

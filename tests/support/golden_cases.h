@@ -34,4 +34,9 @@ inline std::vector<std::string> whyCases() {
     return names;
 }
 
+/// The folder of the models that such a case names; empty: they are beside its folder.
+inline std::string whyModels(const std::string& name) {
+    return name.starts_with("families") ? std::string(RELASCOPE_FIXTURES) + "/golden/families" : "";
+}
+
 }  // namespace relascope::testing_support

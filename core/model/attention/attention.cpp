@@ -329,7 +329,7 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
                          splitHeads(projected[0], o.n_heads));  // [b, h, n, key_dim]
     if (cache && projected.size() > 2 && query.size(1) == 1 && !activeRecorder() && !hooks &&
         weightDropout() == 0 && o.rotary == RotaryOptions() && o.window == 0 && !documents &&
-        static_cast<const ScoreOptions&>(o) == ScoreOptions() &&
+        o.plainScores() && !o.hasQueryNorm() && o.clip_qkv == 0.0 &&
         servesDecoding(query, kernelHeads(), cache->capacity())) {
         const auto k = splitHeads(projected[1], o.kvHeads()),
                    v = splitHeads(projected[2], o.kvHeads());

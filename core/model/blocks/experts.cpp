@@ -22,7 +22,7 @@ torch::Tensor ExpertsImpl::forward(const torch::Tensor& x) {
     auto [best, ids] = probabilities.topk(m_options.experts_chosen, -1);
     if (m_options.experts_normed) best = best / best.sum(-1, true);
     const HookedModule hooks(hook, tokensBefore());
-    const auto weights = hooks("hook_expert_weights", axes::stream,
+    const auto weights = hooks("hook_expert_weights", axes::experts,
                                torch::zeros_like(probabilities).scatter(-1, ids, best))
                              .flatten(0, -2);
     const auto tokens = x.flatten(0, -2);

@@ -11,8 +11,8 @@ thread_local Hooks* t_hooks = nullptr;
 }
 
 const char* axisName(Axis axis) {
-    static constexpr std::array names = {"batch", "position", "head",   "dim", "i",
-                                         "j",     "relation", "symbol", "slot"};
+    static constexpr std::array names = {"batch", "position", "head",   "dim",  "i",
+                                         "j",     "relation", "symbol", "slot", "expert"};
     return names.at(static_cast<std::size_t>(axis));
 }
 

@@ -14,8 +14,9 @@
 namespace relascope::core {
 
 /// The kinds of dimensions of a hook point's tensor.
-enum class Axis { Batch, Position, Head, Dim, I, J, Relation, Symbol, Slot };
-/// The name of an axis: "batch", "position", "head", "dim", "i", "j", "relation", "symbol", "slot".
+enum class Axis { Batch, Position, Head, Dim, I, J, Relation, Symbol, Slot, Expert };
+/// The name of an axis: "batch", "position", "head", "dim", "i", "j", "relation", "symbol", "slot",
+/// "expert".
 const char* axisName(Axis axis);
 
 using Axes = std::span<const Axis>;
@@ -131,6 +132,7 @@ inline constexpr std::array relations{Axis::Batch, Axis::I, Axis::J, Axis::Relat
 inline constexpr std::array library{Axis::Symbol, Axis::Dim};
 inline constexpr std::array retrieval{Axis::Batch, Axis::Head, Axis::Position, Axis::Symbol};
 inline constexpr std::array pooled{Axis::Batch, Axis::Dim};
+inline constexpr std::array experts{Axis::Batch, Axis::Position, Axis::Expert};
 }  // namespace axes
 
 /// softmax over the last dimension; a row of -infinity alone gives zeros instead of NaN.

@@ -19,8 +19,10 @@ StackOptions stackOf(const PlainLMOptions& o) {
     auto s = stackOf(static_cast<const TransformerLMOptions&>(o));
     s.details.qk_norm = o.qk_norm;
     // Queries and keys are compared with one another: a bias would be the same for all of them.
-    s.details.qk_norm_type = o.norm_type == "layernorm" ? "layernorm_no_bias" : o.norm_type;
-    s.details.norm_behind = o.norm_behind, s.details.norm_before = !o.norm_behind;
+    s.details.qk_norm_type = o.norm_type == "layernorm" ? "layernorm_no_bias" : "rmsnorm";
+    // Norms of the sums stand behind sub-layers as they are.
+    s.details.norm_behind = o.norm_behind && o.norm_first;
+    s.details.norm_before = !s.details.norm_behind;
     s.details.sliding_window = o.sliding_window, s.details.layer_kinds = o.layer_kinds;
     return s;
 }
@@ -47,9 +49,13 @@ FieldTable<Options> laterFields() {
         return {};
     } else {
         using O = LaterOptions;
-        return of<Options>(FieldTable<O>{queryNorm(&O::qk_norm), normBehind(&O::norm_behind),
-                                         slidingWindow(&O::sliding_window),
-                                         layerKinds(&O::layer_kinds)});
+        auto table = of<Options>(FieldTable<O>{queryNorm(&O::qk_norm), normBehind(&O::norm_behind),
+                                               slidingWindow(&O::sliding_window),
+                                               layerKinds(&O::layer_kinds)});
+        for (auto& field : table)
+            if (field.spec.name == "norm_behind")
+                field.applies = [](const Options& o) { return o.norm_first; };
+        return table;
     }
 }
 
@@ -87,12 +93,6 @@ void problems(const Options& o, ProblemList& list) {
     list.add(o.BlockOptions::problems(o.d_model, kDual<Options>, o.rotary()));
     if constexpr (!kDual<Options>) {
         layerKindProblems(o.layer_kinds, o.sliding_window, list);
-        if (o.norm_behind && !o.norm_first)
-            list.refuse("norm_behind",
-                        "takes the place of norms before sub-layers, and norm_first is false; set "
-                        "one of the two");
-        if (o.qk_norm != "none" && o.norm_type == "none")
-            list.refuse("qk_norm", "is a norm of the type of the others, and norm_type is none");
     }
     if constexpr (kDual<Options>) {
         if (o.symbol_retrieval == "rel_sym_attn")

@@ -47,9 +47,8 @@ struct TransformerLMOptions : StreamOptions, StackDepth, TokenInput, BlockOption
 /// Options of blocks that came after the papers, for models that are trained here. As BlockDetails
 /// has them.
 struct LaterOptions {
-    std::string qk_norm =
-        "none";                ///< or "head", "all": by the type of the other norms, without bias
-    bool norm_behind = false;  ///< in place of the norms before
+    std::string qk_norm = "none";  ///< of the type of the other norms, without bias
+    bool norm_behind = false;      ///< in place of the norms before
     std::int64_t sliding_window = 0;
     std::string layer_kinds;
     bool operator==(const LaterOptions&) const = default;
