@@ -112,8 +112,13 @@ constexpr std::size_t kRemembered = 8;
 }  // namespace
 
 void RecentCheckpoints::add(const QString& path, const QString& size) {
-    std::erase_if(m_list, [&](const RecentCheckpoint& r) { return r.path == path; });
-    m_list.insert(m_list.begin(), {path, size, false});
+    // One that is listed keeps its place: the list does not move under the pointer.
+    const auto known = std::find_if(m_list.begin(), m_list.end(),
+                                    [&](const RecentCheckpoint& r) { return r.path == path; });
+    if (known != m_list.end())
+        *known = {path, size, false};
+    else
+        m_list.insert(m_list.begin(), {path, size, false});
     if (m_list.size() > kRemembered) m_list.resize(kRemembered);
     Q_EMIT changed();
 }

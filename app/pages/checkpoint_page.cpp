@@ -205,7 +205,7 @@ void CheckpointPage::setQuestions() {
     };
     askConvert = [this](const QString& suggested) {
         QString filter;
-        QString path = QFileDialog::getSaveFileName(
+        QString path = widgets::chooseSaveFile(
             window(), QStringLiteral("Convert the checkpoint"), suggested,
             QStringLiteral(
                 "safetensors (*.safetensors);;PyTorch (*.pt);;Folder with config.json (*)"),

@@ -291,8 +291,6 @@ void publicDecoderProblems(const Decoder& o, ProblemList& list) {
                                " dimensions of a head; give an even one");
 }
 
-namespace {}  // namespace
-
 void publicDecoderShapes(const Decoder& o, ShapeList& list) {
     const std::string tokens = "layers.token_embedder.weight", out = "layers.final_out";
     const auto width = o.embed_width > 0 ? o.embed_width : o.d_model;
