@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/atlas.h"
+#include "analysis/duel.h"
 #include "analysis/origins.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
@@ -23,6 +24,7 @@
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/measure_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_export.h"
 #include "interventions/edit_values.h"
@@ -34,6 +36,7 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/view_text.h"
 #include "widgets/lists/sidebar.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -79,7 +82,10 @@ void addMap(AnalysedSubject& subject, const widgets::ViewChoice& choice) {
 }  // namespace
 
 EditsTab::EditsTab(MainWindow& window)
-    : QObject(&window), m_window(window), m_panel(new widgets::EditsPanel(&window)) {
+    : QObject(&window),
+      m_window(window),
+      m_panel(new widgets::EditsPanel(&window)),
+      m_measure(window.measurePage()) {
     auto& c = window.controllers();
     auto* page = qobject_cast<CheckpointPage*>(window.page(PageId::Checkpoint));
     m_workbench = std::make_unique<InspectorEditing>(*window.workbench()->inspector(), c.runEdits);
@@ -88,8 +94,8 @@ EditsTab::EditsTab(MainWindow& window)
     page->inspector()->setDescribe([&c] { return describeCheckpoint(c); });
     window.form()->addTab(QStringLiteral("Edits"), m_panel);
     askFile = [this](bool saves) {
-        return saves ? QFileDialog::getSaveFileName(&m_window, QStringLiteral("Save the edits"),
-                                                    QStringLiteral("edits.json"), kFilter)
+        return saves ? widgets::chooseSaveFile(&m_window, QStringLiteral("Save the edits"),
+                                               QStringLiteral("edits.json"), kFilter)
                      : QFileDialog::getOpenFileName(&m_window, QStringLiteral("Open edits"), {},
                                                     kFilter);
     };
@@ -137,14 +143,7 @@ EditsTab::EditsTab(MainWindow& window)
         m_panel->setEvaluating(-1.0);
     });
     connect(m_panel, &EditsPanel::cancelRequested, &m_evaluation->task(), &LongTask::abandon);
-    connect(&c.probe, &ProbeController::resultReady, this, [this] {
-        if (m_measure && m_measure->isVisible() && &editing() == m_workbench.get())
-            m_measure->setSubject(subject());
-    });
-    connect(&c.checkpoint, &CheckpointController::probed, this, [this] {
-        if (m_measure && m_measure->isVisible() && &editing() == m_checkpoint.get())
-            m_measure->setSubject(subject());
-    });
+    wireMeasure();
     connect(window.form(), &widgets::OptionsForm::tabRequested, this,
             [this](int tab) { tab == m_tab ? show() : m_window.form()->showTab(tab); });
     connect(window.form(), &widgets::OptionsForm::collapsedChanged, this, [this](bool collapsed) {
@@ -187,10 +186,8 @@ void EditsTab::wire(InspectorEditing& editing) {
     auto& messages = m_window.controllers().messages;
     connect(&editing.inspector(), &widgets::RelationInspector::secondDropped, this,
             &EditsTab::showSecond);
-    connect(&editing.inspector(), &widgets::RelationInspector::viewChanged, this, [this, &editing] {
-        if (m_measure && m_measure->isVisible() && &editing == &this->editing())
-            m_measure->setSubject(subject());
-    });
+    connect(&editing.inspector(), &widgets::RelationInspector::viewChanged, this,
+            [this, &editing] { measureAgain(editing); });
     connect(&edits, &InspectorEdits::changed, this, &EditsTab::refresh);
     connect(&edits, &InspectorEdits::stateChanged, this, &EditsTab::refresh);
     connect(&edits, &InspectorEdits::refused, &messages, &Messages::error);
@@ -203,6 +200,8 @@ void EditsTab::wire(InspectorEditing& editing) {
         messages.ok(QStringLiteral("Saved %1").arg(QFileInfo(path).fileName()));
     });
     connect(&editing, &InspectorEditing::whyWanted, this, [this] { why().toggle(); });
+    connect(&editing, &InspectorEditing::measureWanted, this,
+            [this, &editing](const QPoint& at) { editing.showMenu(*m_window.measureMenu(), at); });
     connect(&editing, &InspectorEditing::secondWanted, this, [this] {
         m_window.controllers().messages.info(
             QStringLiteral("Choose a second input: drop it on the source with Shift, or use a "
@@ -232,6 +231,7 @@ std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) co
                                                               : shown.result->classNames;
         return subject;
     }
+    if (!c.probe.shownStep()) return std::nullopt;  // the maps are those of the run before
     const QString run = c.probe.run();
     subject.path = run.toStdString();
     subject.name = c.runs.name(run);
@@ -254,39 +254,73 @@ std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) co
     return subject;
 }
 
-QByteArray EditsTab::measureOptions() const {
-    return m_measure ? m_measure->saveOptions() : m_measureOptions;
-}
-
 void EditsTab::measure(const std::string& analysis) {
+    if (analysis == core::duelAnalysis().name) return m_window.showPage(PageId::Duel);
     if (analysis == core::atlasAnalysis().name || analysis == core::scanAnalysis().name) {
         m_window.showPage(PageId::Atlas);
         return qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->showTab(analysis);
     }
-    if (!m_measure) {
-        m_measure = new AnalysisWindow(&m_window, &m_window.controllers().measurements);
-        m_measure->restoreOptions(m_measureOptions);
-        for (auto* menu : m_measure->findChildren<widgets::ViewMenu*>())
+    auto& analyses = m_measure->analyses();
+    // Before the tab is seen, so that it does not ask about what was shown before.
+    analyses.setSubject(subject());
+    analyses.showTab(analysis);
+    if (!m_measure->isApart()) m_window.showPage(PageId::Measure);
+}
+
+void EditsTab::measureAgain(const InspectorEditing& of) {
+    auto* analyses = m_measure->made();
+    if (!analyses || !analyses->isVisible() || &of != &editing()) return;
+    const auto& c = m_window.controllers();
+    const bool reads = &of == m_workbench.get() && !c.selection.current().isEmpty();
+    analyses->setSubject(
+        subject(),
+        reads ? QStringLiteral("Reading the maps of %1").arg(c.runs.name(c.selection.current()))
+              : QString());
+}
+
+void EditsTab::wireMeasure() {
+    auto& c = m_window.controllers();
+    connect(&c.probe, &ProbeController::resultReady, this, [this] { measureAgain(*m_workbench); });
+    connect(&c.probe, &ProbeController::cleared, this, [this] { measureAgain(*m_workbench); });
+    connect(&c.selection, &Selection::currentChanged, this, [this] { measureAgain(*m_workbench); });
+    connect(&c.checkpoint, &CheckpointController::probed, this,
+            [this] { measureAgain(*m_checkpoint); });
+    connect(m_measure, &MeasurePage::subjectWanted, this, [this] { measureAgain(editing()); });
+    connect(m_measure, &MeasurePage::analysesMade, this, [this] {
+        auto& analyses = m_measure->analyses();
+        for (auto* menu : analyses.findChildren<widgets::ViewMenu*>())
             m_window.exporter().listen(menu);
-        connect(m_measure, &AnalysisWindow::editsRequested, this,
-                [this](const std::vector<Edit>& edits, const QString& what) {
+        if (m_second) analyses.setSecond(m_second->first, m_second->second);
+        auto* probe = &m_window.controllers().probe;
+        connect(&analyses, &AnalysisWindow::shown, probe,
+                [probe, by = &analyses] { probe->setWatched(by, true); });
+        connect(&analyses, &AnalysisWindow::hidden, probe,
+                [probe, by = &analyses] { probe->setWatched(by, false); });
+        const auto showMaps = [this] {
+            if (!m_measure->isApart()) m_window.showPage(m_window.inspectedPage());
+        };
+        connect(&analyses, &AnalysisWindow::editsRequested, this,
+                [this, showMaps](const std::vector<Edit>& edits, const QString& what) {
                     editing().edits().add(edits, what);
+                    showMaps();
                 });
-        connect(m_measure, &AnalysisWindow::mapRequested, this,
-                [this](MapKind kind, int layer, int index) {
+        connect(&analyses, &AnalysisWindow::mapRequested, this,
+                [this, showMaps](MapKind kind, int layer, int index) {
                     editing().inspector().showMap(kind, layer, index);
+                    showMaps();
                 });
-        connect(m_measure, &AnalysisWindow::textsRequested, this, &EditsTab::showTexts);
-        connect(m_measure, &AnalysisWindow::exampleRequested,
+        connect(&analyses, &AnalysisWindow::textsRequested, this,
+                [this, showMaps](const QString& text, const QString& second) {
+                    showTexts(text, second);
+                    showMaps();
+                });
+        connect(&analyses, &AnalysisWindow::exampleRequested,
                 qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas)), &AtlasPage::showExample);
         // The Checkpoint page has no time cursor.
-        connect(m_measure, &AnalysisWindow::stepRequested, this, [this](qint64 step) {
+        connect(&analyses, &AnalysisWindow::stepRequested, this, [this](qint64 step) {
             if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
         });
-    }
-    m_measure->setSubject(subject());
-    if (m_second) m_measure->setSecond(m_second->first, m_second->second);
-    m_measure->showTab(analysis);
+    });
 }
 
 QStringList EditsTab::splits() const {
@@ -348,7 +382,7 @@ void EditsTab::showTexts(const QString& text, const QString& second) {
         EditInput input;
         input.text = second.toStdString();
         editing().edits().setSecond(input, name);
-        if (m_measure) m_measure->setSecond(typed, name);
+        if (auto* analyses = m_measure->made()) analyses->setSecond(typed, name);
         m_second = {typed, name};
         c.messages.info(QStringLiteral("A is the good sentence, B the wrong one"));
     } catch (const Error& error) {
@@ -374,14 +408,13 @@ void EditsTab::useAsSecond() {
     }
     const QString name = QString::fromStdString(sample.origin);
     editing().edits().setSecond(input, name);
-    if (m_measure) m_measure->setSecond(sample, name);
+    if (auto* analyses = m_measure->made()) analyses->setSecond(sample, name);
     m_second = {sample, name};
     m_window.controllers().messages.info(QStringLiteral("B is %1").arg(name));
 }
 
 InspectorEditing& EditsTab::editing() const {
-    const bool checkpoint = m_window.currentPage() == PageId::Checkpoint;
-    return checkpoint ? *m_checkpoint : *m_workbench;
+    return m_window.inspectedPage() == PageId::Checkpoint ? *m_checkpoint : *m_workbench;
 }
 
 QString EditsTab::disabledReason() const {

@@ -24,7 +24,7 @@ class InspectorEditing;
 class InspectorEdits;
 class InspectorWhy;
 class MainWindow;
-class AnalysisWindow;
+class MeasurePage;
 
 class EditsTab : public QObject {
     Q_OBJECT
@@ -55,13 +55,8 @@ public:
 
     /// What is inspected, with its edits, as a subject to measure; nullopt without a result.
     std::optional<AnalysedSubject> subject() const { return subjectOf(editing()); }
-    /// Opens the window Measure with an analysis of what is inspected.
+    /// Shows the page of an analysis, of what is inspected.
     void measure(const std::string& analysis);
-    /// The options of the tabs of the window Measure, to be saved in the session.
-    QByteArray measureOptions() const;
-    void setMeasureOptions(const QByteArray& options) { m_measureOptions = options; }
-    /// The window Measure; null until it is opened.
-    AnalysisWindow* measureWindow() const { return m_measure; }
     EditEvaluation& evaluation() { return *m_evaluation; }
     /// The splits that can be evaluated, in order.
     QStringList splits() const;
@@ -74,6 +69,9 @@ private:
     void chooseSplit();
     void showSecond(const QString& path);
     void showTexts(const QString& text, const QString& second);
+    void wireMeasure();
+    /// Gives the page Measure what `of` shows, where the page is in sight and `of` is measured.
+    void measureAgain(const InspectorEditing& of);
     std::optional<AnalysedSubject> subjectOf(InspectorEditing& editing) const;
     /// Why the run of the Workbench cannot be edited or measured; empty: it has a model.
     QString noModel() const;
@@ -88,8 +86,7 @@ private:
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
     std::unique_ptr<InspectorWhy> m_whyOfWorkbench, m_whyOfCheckpoint;
     std::unique_ptr<EditEvaluation> m_evaluation;
-    AnalysisWindow* m_measure = nullptr;
-    QByteArray m_measureOptions;  ///< options for the window Measure before it is opened
+    MeasurePage* m_measure;
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;
     QString

@@ -221,12 +221,26 @@ namespace {
 
 constexpr const char* kShownKey = "tour/shown";
 
+bool showsExample(MainWindow& window) {
+    const auto& c = window.controllers();
+    return c.selection.current().toStdString() == exampleRun(c.runs.folder().toStdString());
+}
+/// Whether the example run is shown, or will be once the runs are read. At the first start it is
+/// still being copied.
+bool beginsWithExample(MainWindow& window, bool firstStart) {
+    const auto& c = window.controllers();
+    const QDir runs(c.runs.folder());
+    const QDir example(QString::fromStdString(exampleRun(c.runs.folder().toStdString())));
+    return showsExample(window) || (c.selection.current().isEmpty() &&
+                                    (example.exists() || (firstStart && runs.isEmpty())));
+}
+
 /// Shows of the example run an input whose upper figure is not among the three below, with the
 /// upper one as i and one of them as j.
 void showAbsentShape(MainWindow& window) {
     constexpr int sample = 3, upper = 2, below = 8;
     auto& c = window.controllers();
-    if (c.selection.current().toStdString() != exampleRun(c.runs.folder().toStdString())) return;
+    if (!showsExample(window)) return;
     c.selection.setStep(std::nullopt);
     c.probe.chooseSample(QStringLiteral("validation"), sample);
     widgets::InspectorView view;
@@ -235,7 +249,7 @@ void showAbsentShape(MainWindow& window) {
     c.selection.setView(view);
 }
 
-std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
+std::vector<widgets::TourStep> stepsOf(MainWindow& window, bool withExample) {
     const auto of = [](QWidget* widget) { return [widget] { return widget; }; };
     auto* workbench = window.workbench();
     auto* inspector = workbench->inspector();
@@ -246,8 +260,27 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
         return steps.emplace_back(
             widgets::TourStep{title, text, std::move(target), {}, {}, usable});
     };
-    add(QStringLiteral("Relations in one picture"), widgets::RelationPrimer::text(), {}).picture =
-        [](QWidget* parent) { return new widgets::RelationPrimer(parent); };
+    if (withExample) {
+        auto& first = add(
+            QStringLiteral("Make two shapes the same"),
+            QString::fromUtf8(
+                "This model says whether the shape above is among the three below. Here it is "
+                "not; i and j are two different shapes. Press Make them the same, below the map: "
+                "the relation of i and j becomes that of i with itself, and the answer turns from "
+                "\u201Cabsent\u201D to \u201Coccurs\u201D. Undo, or Ctrl+Z, takes it back."),
+            [inspector]() -> QWidget* {
+                // The card must not cover the button; without a run there is none.
+                return inspector->footer()->isVisible() ? inspector->footer()
+                                                        : static_cast<QWidget*>(inspector);
+            },
+            true);
+        first.prepare = [&window] { showAbsentShape(window); };
+    }
+    add(QStringLiteral("What does this relation do? Cut it."),
+        QStringLiteral("Press X, or the button below the map, to take the relation out of the "
+                       "model: the answer stands before and after, and B switches the maps. X "
+                       "again brings it back. E lists the edits."),
+        of(inspector), true);
     add(QStringLiteral("What the model sees"),
         QString::fromUtf8("Click a patch, a token or an object to choose i; Shift with a click "
                           "chooses j. The other objects are tinted by r\u1D62\u2C7C; the map shows "
@@ -277,45 +310,44 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
                        "open a checkpoint. F1 lists the keys, Ctrl+K finds every command, and Help "
                        "shows this tour again."),
         [&window]() -> QWidget* { return window.findChild<QTabBar*>(); });
-    add(QStringLiteral("What does this relation do? Cut it."),
-        QStringLiteral("Press X, or the button below the map, to take the relation out of the "
-                       "model: the answer stands before and after, and B switches the maps. X "
-                       "again brings it back. E lists the edits."),
-        of(inspector), true);
-    auto& last = add(
-        QStringLiteral("Make two shapes the same"),
-        QString::fromUtf8("i and j are different objects. Press Make them the same, below the "
-                          "map: r of i and j becomes that of i with itself. The answer turns "
-                          "from \u201Cabsent\u201D to \u201Coccurs\u201D. Undo, or Ctrl+Z, takes "
-                          "it back."),
-        [inspector]() -> QWidget* {
-            // The card must not cover the button; without a run there is none.
-            return inspector->footer()->isVisible() ? inspector->footer()
-                                                    : static_cast<QWidget*>(inspector);
-        },
-        true);
-    last.prepare = [&window] { showAbsentShape(window); };
+    add(QStringLiteral("Relations in one picture"), widgets::RelationPrimer::text(), {}).picture =
+        [](QWidget* parent) { return new widgets::RelationPrimer(parent); };
     return steps;
+}
+
+widgets::TourOverlay* showTour(MainWindow& window, bool firstStart) {
+    if (auto* running = window.findChild<widgets::TourOverlay*>()) return running;
+    window.showPage(PageId::Workbench);
+    // Without a run the Workbench hides its panes, but the tour explains them.
+    window.workbench()->showPanes(true);
+    const bool withExample = beginsWithExample(window, firstStart);
+    auto* tour = new widgets::TourOverlay(stepsOf(window, withExample), &window);
+    // On the first start its maps come after the card.
+    if (auto& c = window.controllers(); withExample && !window.workbench()->inspector()->result())
+        QObject::connect(
+            &c.probe, &ProbeController::resultReady, tour,
+            [&window, tour] {
+                if (tour->step() != 0) return;
+                showAbsentShape(window);
+                tour->arrange();
+            },
+            Qt::SingleShotConnection);
+    QObject::connect(tour, &widgets::TourOverlay::ended, window.workbench(),
+                     [page = window.workbench()] { page->showPanes(false); });
+    return tour;
 }
 
 }  // namespace
 
 widgets::TourOverlay* showTour(MainWindow& window) {
-    if (auto* running = window.findChild<widgets::TourOverlay*>()) return running;
-    window.showPage(PageId::Workbench);
-    // Without a run the Workbench hides its panes, but the tour explains them.
-    window.workbench()->showPanes(true);
-    auto* tour = new widgets::TourOverlay(stepsOf(window), &window);
-    QObject::connect(tour, &widgets::TourOverlay::ended, window.workbench(),
-                     [page = window.workbench()] { page->showPanes(false); });
-    return tour;
+    return showTour(window, false);
 }
 
 widgets::TourOverlay* showTourOnFirstStart(MainWindow& window) {
     QSettings settings;
     if (settings.value(QLatin1String(kShownKey), false).toBool()) return nullptr;
     settings.setValue(QLatin1String(kShownKey), true);
-    return showTour(window);
+    return showTour(window, true);
 }
 
 }  // namespace relascope::app

@@ -120,6 +120,11 @@ void InspectorEditing::addButtons() {
     m_same = button(QStringLiteral("Make them the same"), "copy", [this] { makeSame(); });
     m_out = button(QStringLiteral("Take this relation out"), "scissors", [this] { knockOut(); });
     m_why = button(QStringLiteral("Why? (W)"), "help", [this] { Q_EMIT whyWanted(); });
+    m_measure = button(QStringLiteral("Measure"), "gauge", [this] {
+        Q_EMIT measureWanted(m_measure->mapToGlobal(QPoint(0, m_measure->height())));
+    });
+    m_measure->setToolTip(
+        QStringLiteral("What the parts of this model do, what its maps compare, what it knows"));
     m_undo = button(QStringLiteral("Undo"), "restart", [this] { m_edits.history().undo(); });
     m_answer = new QLabel(footer);
     m_answer->setFont(widgets::smallFont());

@@ -61,6 +61,8 @@ Q_SIGNALS:
     void secondWanted();
     /// The user asks where the value of the chosen cell comes from.
     void whyWanted();
+    /// The user asks what can be measured; a menu belongs at `at`, on the screen.
+    void measureWanted(const QPoint& at);
 
 private:
     void addButtons();
@@ -77,7 +79,7 @@ private:
     double m_dragFrom = 0.0, m_dragStep = kDragStep;
     core::MapPlace m_dragMap;
     // Below the map.
-    QPushButton *m_same, *m_out, *m_why, *m_undo;
+    QPushButton *m_same, *m_out, *m_why, *m_measure, *m_undo;
     QLabel* m_answer;
 };
 

@@ -31,8 +31,10 @@
 #include "app/pages/data_page.h"
 #include "app/pages/data_source.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/measure_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
+#include "app/panes.h"
 #include "app/run_actions.h"
 #include "app/run_export.h"
 #include "app/view_files.h"
@@ -88,6 +90,9 @@ MainWindow::MainWindow(bool remember)
     setCentralWidget(makeCentre());
     addPage(PageId::Workbench, m_workbench);
     addFurtherPages(*this);
+    // A run that is chosen in the list is what is measured.
+    connect(&c.selection, &Selection::currentChanged, this,
+            [this] { m_inspected = PageId::Workbench; });
     m_edits = new EditsTab(*this);
     m_menus = std::make_unique<Menus>(*this);
 
@@ -111,6 +116,7 @@ MainWindow::MainWindow(bool remember)
         // A run given by name replaces those of the last session.
         if (!std::exchange(restored, true) && !m_opener->opensRun()) m_session->restoreRuns(*this);
     });
+    connect(m_sidebar, &widgets::Sidebar::left, this, [this] { enterPage(*this); });
     connect(&c.training, &TrainingController::stuck, this, &MainWindow::showStuck);
     confirmClose = [this] { return askToClose(); };
     qApp->installEventFilter(this);
@@ -216,6 +222,14 @@ void MainWindow::showSetUp() {
     c.messages.info(QStringLiteral("Set up %1; press Start to train").arg(c.experiment.title()));
 }
 
+MeasurePage* MainWindow::measurePage() const {
+    return qobject_cast<MeasurePage*>(page(PageId::Measure));
+}
+
+QMenu* MainWindow::measureMenu() const {
+    return m_menus->measureMenu();
+}
+
 DuelPage* MainWindow::duelPage() const {
     return qobject_cast<DuelPage*>(page(PageId::Duel));
 }
@@ -227,9 +241,16 @@ void MainWindow::showDuel(const QStringList& paths) {
     for (const auto& path : paths) duelPage()->take(path);
 }
 
+PageId MainWindow::inspectedPage() const {
+    const auto shown = currentPage();
+    return shown == PageId::Measure      ? m_inspected
+           : shown == PageId::Checkpoint ? shown
+                                         : PageId::Workbench;
+}
+
 widgets::RelationInspector* MainWindow::activeInspector() const {
-    const auto* checkpoint = qobject_cast<const CheckpointPage*>(m_pages->currentWidget());
-    if (checkpoint) return checkpoint->inspector();
+    if (inspectedPage() == PageId::Checkpoint)
+        return qobject_cast<const CheckpointPage*>(page(PageId::Checkpoint))->inspector();
     const auto* duel = qobject_cast<const DuelPage*>(m_pages->currentWidget());
     return duel ? duel->inspector() : m_workbench->inspector();
 }
@@ -263,6 +284,9 @@ void MainWindow::refreshMenus() {
 }
 
 void MainWindow::pageChanged(int index) {
+    if (const auto id = static_cast<PageId>(index);
+        id == PageId::Workbench || id == PageId::Checkpoint)
+        m_inspected = id;
     m_pages->setCurrentIndex(index);
     arrangeForm();
     m_edits->refresh();
@@ -548,6 +572,7 @@ void addFurtherPages(MainWindow& window) {
                      [&window](const QString& a, const QString& b) {
                          window.showDuel({a, b});
                      });
+    window.addPage(PageId::Measure, new MeasurePage(c.history, c.measurements));
 }
 
 }  // namespace relascope::app

@@ -11,6 +11,7 @@
 #include "app/selection.h"
 #include "widgets/theme/theme.h"
 
+class QMenu;
 class QStackedWidget;
 class QTabBar;
 class QVBoxLayout;
@@ -37,6 +38,7 @@ class PageExport;
 class RunActions;
 class WindowState;
 class DuelPage;
+class MeasurePage;
 class StudyPage;
 class ViewFiles;
 class WorkbenchPage;
@@ -61,7 +63,10 @@ public:
     widgets::ThemeMode theme() const { return m_theme; }
     /// Reduces the size and minimum size of the window to at most `room`.
     void fitTo(const QSize& room);
-    /// The inspector of the current page: that of the Workbench or of the Checkpoint page.
+    /// The page whose model is inspected and measured: the Workbench or the Checkpoint page; on
+    /// the page Measure that which was shown before.
+    PageId inspectedPage() const;
+    /// The inspector of the current page: that of the Workbench, of the Checkpoint page or of Duel.
     widgets::RelationInspector* activeInspector() const;
     /// Why activeInspector() shows nothing; empty if it shows something.
     QString inspectDisabledReason() const;
@@ -80,12 +85,15 @@ public:
     WorkbenchPage* workbench() const { return m_workbench; }
     StudyPage* studyPage() const;
     DuelPage* duelPage() const;
+    MeasurePage* measurePage() const;
     /// Shows the page Duel with the subjects A and B. A single path becomes A, or B if A is chosen.
     void showDuel(const QStringList& paths);
     widgets::TrainBar* bar() const { return m_bar; }
     widgets::Sidebar* sidebar() const { return m_sidebar; }
     widgets::OptionsForm* form() const { return m_form; }
     RunActions& runActions() const { return *m_runActions; }
+    /// The menu of all analyses.
+    QMenu* measureMenu() const;
     Opener& opener() const { return *m_opener; }
     PageExport& exporter() const { return *m_exporter; }
     ViewFiles& views() const { return *m_views; }
@@ -150,6 +158,8 @@ private:
     bool m_arranging = false;
     bool m_byKeyboard = false;  ///< focus was moved by Tab: Space presses the focused button
     bool m_closing = false;
+    PageId m_inspected =
+        PageId::Workbench;  ///< shown last, of the Workbench and the Checkpoint page
 };
 
 }  // namespace relascope::app

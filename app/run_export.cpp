@@ -22,6 +22,7 @@
 #include "run/run_export.h"
 #include "views/view_words.h"
 #include "widgets/export/export.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 #include "wire/child_process.h"
 #include "wire/host_link.h"
@@ -94,7 +95,7 @@ RunExport::RunExport(Messages& messages, QWidget* window) : QObject(window), m_m
         return QFileDialog::getExistingDirectory(window, title, start);
     };
     askFile = [window](const QString& title, const QString& suggested, const QString& filter) {
-        return QFileDialog::getSaveFileName(window, title, suggested, filter);
+        return widgets::chooseSaveFile(window, title, suggested, filter);
     };
     connect(&m_task, &LongTask::failed, &m_messages, &Messages::error);
 }

@@ -17,14 +17,15 @@ namespace relascope::app {
 // The pages of the window.
 
 /// The pages, in the order of their tabs.
-enum class PageId { Workbench, Compare, Study, Data, Checkpoint, Atlas, Duel };
+enum class PageId { Workbench, Compare, Study, Data, Checkpoint, Atlas, Duel, Measure };
 
-inline constexpr std::array kPages{PageId::Workbench,  PageId::Compare, PageId::Study, PageId::Data,
-                                   PageId::Checkpoint, PageId::Atlas,   PageId::Duel};
+inline constexpr std::array kPages{PageId::Workbench, PageId::Compare,    PageId::Study,
+                                   PageId::Data,      PageId::Checkpoint, PageId::Atlas,
+                                   PageId::Duel,      PageId::Measure};
 
 inline QString pageTitle(PageId id) {
     static const char* const titles[] = {"Workbench",  "Compare", "Study", "Data",
-                                         "Checkpoint", "Atlas",   "Duel"};
+                                         "Checkpoint", "Atlas",   "Duel",  "Measure"};
     return QString::fromLatin1(titles[static_cast<int>(id)]);
 }
 /// The page with this title, ignoring upper and lower case; nullopt if there is none.

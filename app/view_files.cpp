@@ -21,6 +21,7 @@
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/measure_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
@@ -515,7 +516,7 @@ void ViewFiles::finish(widgets::RelationInspector& inspector) {
         auto& c = m_window.controllers();
         const auto& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
         if (session.tokenizer() && session.model())
-            m_window.edits().measureWindow()->setSecond(
+            m_window.measurePage()->analyses().setSecond(
                 typedText(*session.tokenizer(), corrupt->substr(5), *session.model()).sample,
                 QStringLiteral("B of the view"));
     }
@@ -534,7 +535,7 @@ AnalysisTab* ViewFiles::showAnalysis(const std::string& name) {
     try {
         m_window.edits().measure(name);
         return ofPage ? qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->tab(name)
-                      : m_window.edits().measureWindow()->tab(name);
+                      : m_window.measurePage()->analyses().tab(name);
     } catch (const std::out_of_range&) {
         return nullptr;
     }

@@ -14,6 +14,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/measure_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
@@ -127,7 +128,7 @@ void WindowState::restore(MainWindow& window) const {
     curves->set(&widgets::CurveOptions::smooth, s.value(key("smooth")).toBool());
     if (s.contains(key("view/kind"))) restoreView(window, s);
     restoreStudy(window, s);
-    window.edits().setMeasureOptions(s.value(key("measure")).toByteArray());
+    window.measurePage()->restoreOptions(s.value(key("measure")).toByteArray());
     if (auto* atlas = qobject_cast<AtlasPage*>(window.page(PageId::Atlas))) {
         atlas->restoreOptions(s.value(key("atlas/options")).toByteArray());
         atlas->restorePanes(s.value(key("atlas/panes")).toByteArray());
@@ -139,6 +140,7 @@ void WindowState::restore(MainWindow& window) const {
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
     if (window.controllers().experiment.choosePreset(preset))
         window.controllers().selection.setPreset(preset);
+    window.controllers().experiment.restoreForm(s.value(key("form")).toByteArray());
 }
 
 void WindowState::readRuns(MainWindow& window) const {
@@ -227,7 +229,7 @@ void WindowState::save(MainWindow& window) const {
     s.setValue(key("view/allLayers"), v.allLayers);
     s.setValue(key("view/reading"), static_cast<int>(v.reading));
     saveStudy(window, s);
-    s.setValue(key("measure"), window.edits().measureOptions());
+    s.setValue(key("measure"), window.measurePage()->saveOptions());
     if (const auto* atlas = qobject_cast<AtlasPage*>(window.page(PageId::Atlas))) {
         s.setValue(key("atlas/options"), atlas->saveOptions());
         s.setValue(key("atlas/panes"), atlas->panesState());
@@ -237,6 +239,7 @@ void WindowState::save(MainWindow& window) const {
         s.setValue(key("duel/unfolded"), duel->tab()->isUnfolded());
     }
     s.setValue(key("preset"), c.selection.preset());
+    s.setValue(key("form"), c.experiment.saveForm());
     s.setValue(key("runs"), c.selection.runs());
     s.setValue(key("current"), c.selection.current());
     s.setValue(key("split"), c.selection.split());

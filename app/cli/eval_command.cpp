@@ -16,6 +16,7 @@
 #include "app/cli/edit_arguments.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
+#include "data/token_hidden.h"
 #include "data/token_prefix.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -43,6 +44,7 @@ struct EvalArguments {
 // unknown, or does not know all characters.
 struct TextSize {
     std::int64_t tokens = 0, bytes = 0, unknown = 0;
+    bool hidden = false;  ///< the tokens are hidden words, of which bytes say nothing
 
     bool whole() const { return bytes > 0 && unknown == 0; }
 };
@@ -51,6 +53,8 @@ TextSize sizeOf(const core::Dataset& data) {
     TextSize size;
     const auto* text = dynamic_cast<const core::TokenDataset*>(&data);
     if (!text) return size;
+    if (const auto* hidden = dynamic_cast<const core::HiddenWords*>(text))
+        return {hidden->hiddenEach() * hidden->size(), 0, 0, true};
     const auto tokenizer = text->tokenizer();
     std::vector<std::int64_t> window(static_cast<std::size_t>(text->context()) + 1);
     for (std::int64_t i = 0; i < data.size(); ++i) {
@@ -173,7 +177,9 @@ int evaluate(const EvalArguments& a, const Call& call) {
     if (!chosen.kept.empty()) object["kept"] = chosen.kept;
     if (opened.trainingEdits().anyEnabled()) object["edits"] = wordsOfEach(opened.trainingEdits());
     for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
-    if (text) {
+    if (size.hidden) {
+        object["hidden_words"] = size.tokens;
+    } else if (text) {
         object["perplexity"] = finiteJson(std::exp(result.loss));
         object["tokens"] = size.tokens;
         if (size.unknown > 0) object["unknown_characters"] = size.unknown;
@@ -190,9 +196,12 @@ int evaluate(const EvalArguments& a, const Call& call) {
     } else {
         auto values = result.values;
         values.emplace_back("accuracy", result.accuracy);
-        print("%s, %lld %s: loss %.4f, %s", split.c_str(), static_cast<long long>(result.examples),
-              text ? "windows" : "examples", result.loss, scoreText(values).c_str());
-        if (text)
+        print("%s, %lld %s: %s %.4f, %s", split.c_str(), static_cast<long long>(result.examples),
+              text ? "windows" : "examples", size.hidden ? "masked-word loss" : "loss", result.loss,
+              scoreText(values).c_str());
+        if (size.hidden)
+            print(", %lld hidden words", static_cast<long long>(size.tokens));
+        else if (text)
             print(", perplexity %.2f, %lld tokens", std::exp(result.loss),
                   static_cast<long long>(size.tokens));
         if (size.whole()) print(", %.3f bits per byte", bitsPerByte);

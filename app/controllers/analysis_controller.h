@@ -33,6 +33,9 @@ public:
     /// path and step are the same. Another cell of the same map changes nothing.
     SubjectChange setSubject(std::optional<AnalysedSubject> subject);
     const std::optional<AnalysedSubject>& subject() const { return m_subject; }
+    /// Why there is no subject; empty: nothing is open.
+    void setWhyNone(const QString& why) { m_whyNone = why; }
+    const QString& whyNone() const { return m_whyNone; }
     LongTask& task(const core::Analysis& analysis) { return m_entries.at(analysis.name).task; }
 
     /// The request of the measurement that is followed; nullopt: none is.
@@ -80,6 +83,7 @@ private:
     void follow(Entry& entry, MeasurementPtr measurement);
     Looker& lookerFor(const core::Analysis& analysis);
     std::optional<AnalysedSubject> m_subject;
+    QString m_whyNone;
     Measurements* m_measurements;
     Looker m_looker;  ///< of quick analyses
     std::map<std::string, Entry> m_entries;

@@ -9,6 +9,7 @@
 #include "app/controllers/inspection.h"
 #include "checkpoint/checkpoint.h"
 #include "model/architecture.h"
+#include "model/public/public_options.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
@@ -111,8 +112,13 @@ constexpr std::size_t kRemembered = 8;
 }  // namespace
 
 void RecentCheckpoints::add(const QString& path, const QString& size) {
-    std::erase_if(m_list, [&](const RecentCheckpoint& r) { return r.path == path; });
-    m_list.insert(m_list.begin(), {path, size, false});
+    // One that is listed keeps its place: the list does not move under the pointer.
+    const auto known = std::find_if(m_list.begin(), m_list.end(),
+                                    [&](const RecentCheckpoint& r) { return r.path == path; });
+    if (known != m_list.end())
+        *known = {path, size, false};
+    else
+        m_list.insert(m_list.begin(), {path, size, false});
     if (m_list.size() > kRemembered) m_list.resize(kRemembered);
     Q_EMIT changed();
 }
@@ -256,9 +262,17 @@ bool CheckpointController::typesIds() const {
     return loaded() && isLanguage() && !m_session.tokenizer() && m_info->model->info().opened;
 }
 
+bool CheckpointController::isEncoder() const {
+    return m_info && m_info->model && core::readsBothWays(*m_info->model);
+}
+
 QString CheckpointController::generateDisabledReason() const {
     if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
     if (!isLanguage()) return QStringLiteral("Only language models generate text");
+    if (auto why = core::noNextTokenText(*m_info->model); !why.empty()) {
+        why[0] = 'A';
+        return QString::fromStdString(why);
+    }
     if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
     return m_session.tokenizer() || typesIds() ? QString() : noTokenizer();
 }

@@ -155,6 +155,8 @@ public:
     bool isLanguage() const {
         return m_info && m_info->model && m_info->model->input() == InputKind::Tokens;
     }
+    /// Whether the model reads text in both directions.
+    bool isEncoder() const;
     /// Whether the weights in use belong to the checkpoint shown; the header of another one may be
     /// open.
     bool loaded() const {

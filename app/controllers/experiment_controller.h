@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <QByteArray>
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -98,6 +99,10 @@ public:
     void setUp(const OwnData& own);
     /// Whether the form has the options of setUp(), for a run that was not started yet.
     bool isSetUp() const { return m_run.isEmpty() && !m_reasons.empty(); }
+    /// The options of a new run that was not started, to be shown again by the next window; empty
+    /// where they are those of a preset. restoreForm() returns false for what cannot be read.
+    QByteArray saveForm() const;
+    bool restoreForm(const QByteArray& form);
     /// Why the last start was refused; until an option is changed.
     const std::optional<StartRefusal>& refusal() const { return m_refusal; }
     /// Changes the options as the refusal proposes.

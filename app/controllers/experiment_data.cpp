@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs on data of the user: what the files dictate, and what mends a start that was refused.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include <QRegularExpression>
 
@@ -10,6 +11,7 @@
 #include "app/controllers/looker.h"
 #include "app/controllers/training_controller.h"
 #include "app/controllers/undo_history.h"
+#include "options/options_json.h"
 #include "options/presets.h"
 #include "options/run_settings.h"
 
@@ -78,6 +80,32 @@ void ExperimentController::setUp(const OwnData& own) {
     m_wanted.clear();
     restore(fresh);
     remember(QStringLiteral("Set up training"), before);
+}
+
+QByteArray ExperimentController::saveForm() const {
+    if (!m_newRun && !m_run.isEmpty()) return {};
+    const auto state = m_newRun ? *m_newRun : formState();
+    if (state.options == state.preset) return {};
+    nlohmann::ordered_json form = {
+        {"options", nlohmann::ordered_json::parse(core::runOptionsToJson(state.options))},
+        {"preset", nlohmann::ordered_json::parse(core::runOptionsToJson(state.preset))},
+        {"reasons", nlohmann::ordered_json::object()}};
+    for (const auto& [name, reason] : state.reasons) form["reasons"][name] = reason.second;
+    return QByteArray::fromStdString(form.dump());
+}
+
+bool ExperimentController::restoreForm(const QByteArray& saved) try {
+    const auto form = nlohmann::ordered_json::parse(saved.toStdString());
+    FormState state;
+    state.options = core::runOptionsFromJson(form.at("options").dump());
+    state.preset = core::runOptionsFromJson(form.at("preset").dump());
+    for (const auto& [name, reason] : form.at("reasons").items())
+        state.reasons[name] = {RunOptions::field(name).get(state.options),
+                               reason.get<std::string>()};
+    restore(state);
+    return true;
+} catch (const std::exception&) {  // of another version, or damaged
+    return false;
 }
 
 void ExperimentController::forgetRefusal() {

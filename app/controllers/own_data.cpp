@@ -42,6 +42,8 @@ public:
         auto& o = m_run.options;
         o.data.kind = m_own.data.kind;
         o.data.path = m_own.data.path;
+        o.data.arrays = m_own.data.arrays;
+        o.data.image_side = m_own.data.image_side;
         if (!m_own.data.task.empty() && m_kind.findTask(m_own.data.task) && !anyTask())
             o.data.task = m_own.data.task;
         set("data.name", nameOf(m_own.data.path), "The name of the file or folder.");

@@ -123,9 +123,15 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
 
 ProbeController::~ProbeController() = default;
 
-void ProbeController::setActive(bool active) {
-    if (std::exchange(m_active, active) == active) return;
-    if (active)
+void ProbeController::setWatched(const QObject* by, bool watched) {
+    const bool before = !m_watching || !m_watching->empty();
+    if (!m_watching) m_watching.emplace();
+    if (watched)
+        m_watching->insert(by);
+    else
+        m_watching->erase(by);
+    if (before == !m_watching->empty()) return;
+    if (!before)
         ask();
     else
         m_pace.stop();
@@ -311,7 +317,7 @@ std::optional<wire::Input> ProbeController::input() const {
 }
 
 void ProbeController::ask() {
-    if (!m_active) return;
+    if (m_watching && m_watching->empty()) return;
     if (m_waiting) {
         m_again = true;
         return;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "app/controllers/inspection.h"
@@ -36,8 +37,9 @@ public:
                     Looker& looker, QObject* parent = nullptr);
     ~ProbeController() override;
 
-    /// No requests are sent while the inspector is hidden.
-    void setActive(bool active);
+    /// No requests are sent while nothing that shows the result is in sight: the inspector, the
+    /// page Measure.
+    void setWatched(const QObject* by, bool watched);
 
     // Requests of the source pane.
     void chooseSample(const QString& split, qint64 index);
@@ -141,7 +143,9 @@ private:
     quint64 m_liveRequest = 0;  ///< request to a training that has no answer yet; 0: none
     qint64 m_shownStep = -1;    ///< step of the result shown; -1 without one
     bool m_chosen = false;      ///< the user has chosen a sample
-    bool m_active = true, m_waiting = false, m_again = false;
+    bool m_waiting = false, m_again = false;
+    /// What shows the result; until something has been in sight, all of it is asked for.
+    std::optional<std::set<const QObject*>> m_watching;
     QTimer m_pace, m_reading;
     LongTask m_following, m_exampleReading, m_search;
 };

@@ -2,7 +2,8 @@
 #include <QAction>
 #include <QFileDialog>
 #include <QMenu>
-#include <cctype>
+#include <optional>
+#include <utility>
 
 #include "analysis/analysis.h"
 #include "analysis/origins.h"
@@ -37,7 +38,7 @@ void Menus::addInspect() {
     const auto arrow = [this, entry](const QString& text, const QString& key, const QString& help,
                                      Slot slot) {
         entry(text + u'\t' + key, {}, help, std::move(slot));
-        m_keys.emplace_back(key, help);
+        addKey(key, help);
     };
     const char* kinds[] = {"Relation r", "Relational attention", "Sensory attention",
                            "Attention x relation", "Symbols"};
@@ -74,9 +75,8 @@ void Menus::addInspect() {
            [inspector] { inspector()->findNext(true); });
     ofText("Find previous", QKeySequence("Shift+F3"), "Show the previous match",
            [inspector] { inspector()->findNext(false); });
-    m_keys.emplace_back("Alt+drag on a cell",
-                        "Set r or alpha while you look; Escape takes it back");
-    m_keys.emplace_back("Wheel, +, -, 0", "On the map: zoom at the pointer or the cell; whole map");
+    addKey("Alt+drag on a cell", "Set r or alpha while you look; Escape takes it back");
+    addKey("Wheel, +, -, 0", "On the map: zoom at the pointer or the cell; whole map");
     separate();
     add(
         "Pin as A", QKeySequence("Shift+P"),
@@ -178,12 +178,7 @@ void Menus::addEdits() {
         "compare with it",
         [this] { m_window.edits().useAsSecond(); }, ofMap);
     separate();
-    for (const auto* analysis : core::analyses()) {
-        std::string help = analysis->summary;
-        if (!help.empty()) help[0] = static_cast<char>(std::toupper(help[0]));
-        add((analysis->title + "...").c_str(), {}, help.c_str(),
-            [this, analysis] { m_window.edits().measure(analysis->name); }, nothing);
-    }
+    m_measure = fill("Measure", [this] { addMeasure(); });
     separate();
     add(
         "Open edits...", {}, "Open a file of edits", [this] { m_window.edits().open(); }, ofMap);
@@ -196,6 +191,20 @@ void Menus::addEdits() {
     for (auto* edits : {&m_c.runEdits, &m_c.checkpointEdits}) {
         connect(edits, &InspectorEdits::changed, this, &Menus::refresh);
         connect(edits, &InspectorEdits::stateChanged, this, &Menus::refresh);
+    }
+}
+
+void Menus::addMeasure() {
+    std::optional<core::AnalysisGroup> before;
+    for (const auto* analysis : core::analyses()) {
+        if (std::exchange(before, analysis->group) != analysis->group)
+            m_menu->addSection(QString::fromStdString(core::groupTitle(analysis->group)));
+        QString help = QString::fromStdString(analysis->summary);
+        if (!help.isEmpty()) help[0] = help[0].toUpper();
+        add(
+            QString::fromStdString(analysis->title) + QStringLiteral("..."), {}, help,
+            [this, analysis] { m_window.edits().measure(analysis->name); },
+            [this] { return m_window.inspectDisabledReason(); });
     }
 }
 

@@ -20,6 +20,7 @@
 #include "app/pages/data_page.h"
 #include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
+#include "app/panes.h"
 #include "app/run_export.h"
 #include "widgets/bar/command_palette.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -40,7 +41,7 @@ QAction* Menus::add(const QString& text, const QKeySequence& key, const QString&
     auto* action = m_menu->addAction(text);
     if (!key.isEmpty()) {
         action->setShortcut(key);
-        m_keys.emplace_back(key.toString(QKeySequence::NativeText), help);
+        addKey(key.toString(QKeySequence::NativeText), help);
     }
     action->setToolTip(help);
     action->setStatusTip(help);
@@ -59,6 +60,10 @@ void Menus::named(QAction* action, Asked text) {
     m_updates.emplace_back([action, text = std::move(text)] { action->setText(text()); });
 }
 
+void Menus::addKey(const QString& key, const QString& help) {
+    m_keys.push_back({m_group, key, help});
+}
+
 void Menus::separate() {
     m_menu->addSeparator();
 }
@@ -73,7 +78,9 @@ QMenu* Menus::fill(QMenu* menu, const std::function<void()>& entries) {
 }
 
 QMenu* Menus::fill(const QString& title, const std::function<void()>& entries) {
-    return fill(m_menu ? m_menu->addMenu(title) : m_window.menuBar()->addMenu(title), entries);
+    if (m_menu) return fill(m_menu->addMenu(title), entries);
+    m_group = QString(title).remove(u'&');
+    return fill(m_window.menuBar()->addMenu(title), entries);
 }
 
 Menus::Menus(MainWindow& window) : m_window(window), m_c(window.controllers()) {
@@ -119,7 +126,7 @@ void Menus::addSearch() {
     find->setShortcut(QKeySequence("Ctrl+K"));
     m_window.addAction(find);
     connect(find, &QAction::triggered, field, &QAbstractButton::click);
-    m_keys.emplace_back("Ctrl+K", "Find a command");
+    addKey("Ctrl+K", "Find a command");
 }
 
 void Menus::watch() {
@@ -156,6 +163,7 @@ void Menus::addWindow() {
     add("Next page", QKeySequence("Ctrl+Tab"), "Show the next page", [this] {
         const auto next = (static_cast<std::size_t>(m_window.currentPage()) + 1) % kPages.size();
         m_window.showPage(kPages[next]);
+        enterPage(m_window);
     });
     add("Minimise", {}, "Minimise the window", [this] { m_window.showMinimized(); });
     add("Resize to 1440 x 900", {},
@@ -166,7 +174,16 @@ void Menus::addWindow() {
     separate();
     for (const PageId id : kPages)
         add(pageTitle(id), QKeySequence(QStringLiteral("Ctrl+%1").arg(static_cast<int>(id) + 1)),
-            QString("Go to the page %1").arg(pageTitle(id)), [this, id] { m_window.showPage(id); });
+            QString("Go to the page %1").arg(pageTitle(id)), [this, id] {
+                m_window.showPage(id);
+                enterPage(m_window);
+            });
+    separate();
+    add("Next part of the window", QKeySequence(Qt::Key_F6),
+        "Move the keyboard to the next part: bar, lists, map, curves, options",
+        [this] { enterNextPane(m_window, false); });
+    add("Previous part of the window", QKeySequence("Shift+F6"),
+        "Move the keyboard to the part before", [this] { enterNextPane(m_window, true); });
 }
 
 void Menus::addHelp() {
@@ -266,8 +283,8 @@ void Menus::fillHosts() {
 }
 
 void Menus::saveScreenshot() {
-    QString path = QFileDialog::getSaveFileName(&m_window, "Save a screenshot of the window",
-                                                "relascope.png", "PNG (*.png)");
+    QString path = widgets::chooseSaveFile(&m_window, "Save a screenshot of the window",
+                                           "relascope.png", "PNG (*.png)");
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += ".png";
     if (m_window.grab().save(path, "PNG"))

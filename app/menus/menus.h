@@ -12,6 +12,7 @@
 #include <QString>
 
 #include "app/run_actions.h"
+#include "widgets/bar/command_palette.h"
 
 class QAction;
 class QMenu;
@@ -32,6 +33,8 @@ public:
     void refresh();
     /// Every entry, for the palette.
     QList<QAction*> commands() const;
+    /// All analyses, by group.
+    QMenu* measureMenu() const { return m_measure; }
 
 private:
     using Slot = std::function<void()>;
@@ -58,6 +61,7 @@ private:
     void addFigures();
     void addInspect();
     void addEdits();
+    void addMeasure();
     void addWindow();
     void addHelp();
     void addSearch();
@@ -71,10 +75,12 @@ private:
 
     MainWindow& m_window;
     Controllers& m_c;
-    /// Every shortcut of the window with its description, for the sheet.
-    std::vector<std::pair<QString, QString>> m_keys;
+    /// Adds a key to the sheet of shortcuts, in the group of the menu that is being filled.
+    void addKey(const QString& key, const QString& help);
+    std::vector<widgets::Shortcut> m_keys;  ///< every key of the window
+    QString m_group;                        ///< the title of the menu of the bar
     std::vector<std::function<void()>> m_updates;
-    QMenu *m_menu = nullptr, *m_onHosts = nullptr, *m_recent = nullptr;
+    QMenu *m_menu = nullptr, *m_onHosts = nullptr, *m_recent = nullptr, *m_measure = nullptr;
 };
 
 }  // namespace relascope::app

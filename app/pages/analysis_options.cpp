@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/hypothesis.h"
 #include "app/pages/statement_line.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -46,6 +47,14 @@ void AnalysisOptions::setWords(const std::vector<std::string>& known) {
     QStringList all;
     for (const auto& word : known) all << words(word);
     for (auto* line : m_statements) line->setWords(all);
+    QStringList attributes;
+    for (const auto& name : core::attributesAmong(known)) attributes << words(name);
+    for (auto* box : m_attributes) {
+        const QString typed = box->currentText();
+        box->clear();
+        box->addItems(attributes);
+        box->setCurrentText(typed);
+    }
 }
 
 // Each control is filled before its signals are connected.
@@ -119,6 +128,7 @@ void AnalysisOptions::addControl(const core::AnalysisField& field) {
             return;
         }
         case FieldKind::Text: {
+            if (field.attribute) return addAttribute(field);
             auto* line = new QLineEdit(this);
             line->setFont(widgets::monoFont(12));
             line->setFixedWidth(190);
@@ -141,6 +151,33 @@ void AnalysisOptions::addControl(const core::AnalysisField& field) {
             break;  // no analysis has such an option
     }
     throw Error("there is no control for --" + spec.name);
+}
+
+// The attributes that the data are known to have can be chosen; others, and statements, are typed.
+void AnalysisOptions::addAttribute(const core::AnalysisField& field) {
+    const QString label = words(field.spec.label);
+    auto* box = new QComboBox(this);
+    box->setEditable(true);
+    box->setInsertPolicy(QComboBox::NoInsert);
+    box->setFixedWidth(210);
+    box->setAccessibleName(label);
+    box->setToolTip(words(field.spec.help));
+    box->lineEdit()->setPlaceholderText(QStringLiteral("choose or type one"));
+    add(label, box);
+    addGap();
+    m_attributes.push_back(box);
+    const auto show = [box](const FieldValue& value) {
+        const QString now = words(std::get<std::string>(value));
+        if (box->currentText().trimmed() != now) box->setCurrentText(now);
+    };
+    show(field.initial);
+    m_controls.push_back({&field, show});
+    const auto listen = [this, name = field.spec.name](const QString& typed) {
+        Q_EMIT chosen(name, typed.trimmed().toStdString());
+    };
+    connect(box, &QComboBox::textActivated, this, listen);
+    connect(box->lineEdit(), &QLineEdit::textEdited, this, listen);
+    connect(box->lineEdit(), &QLineEdit::returnPressed, this, &AnalysisOptions::entered);
 }
 
 // Any number of statements in one line, parted by semicolons.

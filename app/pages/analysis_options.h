@@ -9,6 +9,8 @@
 #include "analysis/analysis.h"
 #include "app/pages/control_row.h"
 
+class QComboBox;
+
 namespace relascope::app {
 
 class StatementLine;
@@ -40,9 +42,11 @@ private:
     };
     void addControl(const core::AnalysisField& field);
     void addStatements(const core::AnalysisField& field);
+    void addAttribute(const core::AnalysisField& field);
 
     std::vector<Control> m_controls;
     std::vector<StatementLine*> m_statements;
+    std::vector<QComboBox*> m_attributes;  ///< names that are typed, or chosen from those known
     QWidget* m_ofText = nullptr;
 };
 

@@ -400,10 +400,11 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
     }
     if (auto* ofText = m_controls->ofText(); ofText && subject && subject->data)
         ofText->setVisible(subject->data->splits.front().isText);
-    if (m_above)
-        m_above->setWords(subject && subject->data && !subject->data->splits.empty()
-                              ? subject->data->splits.front().hypothesisWords
-                              : std::vector<std::string>());
+    for (auto* options : {m_above, m_controls})
+        if (options)
+            options->setWords(subject && subject->data && !subject->data->splits.empty()
+                                  ? subject->data->splits.front().hypothesisWords
+                                  : std::vector<std::string>());
     if (anew) {
         m_valid = false;
         m_offers = true;
@@ -634,7 +635,9 @@ bool AnalysisTab::eventFilter(QObject* watched, QEvent* event) {
 QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
-    if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
+    if (!subject)
+        return m_c.whyNone().isEmpty() ? QStringLiteral("Open a run or a checkpoint first.")
+                                       : m_c.whyNone() + u'.';
     if (!subject->noModel.isEmpty())
         return m_analysis.ofCaptures ? QString() : subject->noModel + u'.';
     if (data && !subject->data && !m_analysis.dataOptional)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/analysis_window.h"
 
+#include <QCloseEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -40,31 +41,18 @@ std::vector<const core::Analysis*> analysesOfWindow() {
 
 }  // namespace
 
-AnalysisWindow::AnalysisWindow(QWidget* parent, Measurements* measurements)
-    : AnalysisWindow(analysesOfWindow(), nullptr, measurements, parent) {
-    setWindowFlag(Qt::Window);
-    setWindowTitle(QStringLiteral("Measure"));
-    setAccessibleName(QStringLiteral("Measure"));
-    resize(1240, 780);
-    // The position chosen in the lens is also the one whose answer is attributed.
-    connect(tab("lens")->view(), &widgets::AnalysisFrame::positionRequested, this,
-            [attribution = tab("attribute")](std::int64_t position) {
-                auto values = attribution->values();
-                values["position"] = position;
-                attribution->setValues(values);
-            });
-}
+AnalysisWindow::AnalysisWindow() : AnalysisWindow(analysesOfWindow(), nullptr, nullptr) {}
+
+AnalysisWindow::AnalysisWindow(UndoHistory& history, Measurements& measurements)
+    : AnalysisWindow(analysesOfWindow(), &history, &measurements) {}
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
                                UndoHistory& history, Measurements& measurements)
-    : AnalysisWindow(analyses, &history, &measurements, nullptr) {
-    setAccessibleName(QString::fromStdString(analyses.front()->title));
-}
+    : AnalysisWindow(analyses, &history, &measurements) {}
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
-                               UndoHistory* history, Measurements* measurements, QWidget* parent)
-    : QWidget(parent),
-      m_c(std::make_unique<AnalysisController>(measurements)),
+                               UndoHistory* history, Measurements* measurements)
+    : m_c(std::make_unique<AnalysisController>(measurements)),
       m_undo(history ? history : new UndoHistory(this)),
       m_head(new widgets::PanelHead({}, this)),
       m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),
@@ -72,14 +60,23 @@ AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyse
       m_pages(new QStackedWidget(this)) {
     m_bar->setDrawBase(false);
     m_bar->setExpanding(false);
+    // Where it scrolls it does not return to the first tab when others are hidden.
+    m_bar->setUsesScrollButtons(false);
+    m_bar->setElideMode(Qt::ElideRight);
     m_bar->setFocusPolicy(Qt::TabFocus);
     m_bar->setAccessibleName(QStringLiteral("Measurements"));
     for (const auto* analysis : analyses) addTab(*analysis);
     m_head->setLineBelow(false);
     m_head->addControl(m_note);
     auto* tabs = new widgets::Box(&widgets::Theme::panel, false, this);
-    widgets::rowOf(tabs, {8, 0, 8, 0})->addWidget(m_bar);
-    static_cast<QHBoxLayout*>(tabs->layout())->addStretch(1);
+    auto* line = widgets::rowOf(tabs, {8, 0, 8, 0});
+    addGroups();
+    if (m_groups) {
+        line->setContentsMargins(16, 0, 8, 0);
+        line->addWidget(m_groups);
+        line->addSpacing(12);
+    }
+    line->addWidget(m_bar, 1);
     auto* column = widgets::columnOf(this);
     column->addWidget(m_head);
     column->addWidget(tabs);
@@ -87,9 +84,21 @@ AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyse
     column->addWidget(m_pages, 1);
     connect(m_bar, &QTabBar::currentChanged, this, [this](int at) {
         m_pages->setCurrentIndex(at);
+        if (m_groups) showGroup(current()->analysis().group);
         activate();
     });
     tabs->setVisible(analyses.size() > 1);
+    setAccessibleName(m_groups ? QStringLiteral("Measure")
+                               : QString::fromStdString(analyses.front()->title));
+    // The position chosen in the lens is also the one whose answer is attributed.
+    const auto lens = m_tabs.find("lens"), attribution = m_tabs.find("attribute");
+    if (lens != m_tabs.end() && attribution != m_tabs.end())
+        connect(lens->second->view(), &widgets::AnalysisFrame::positionRequested, this,
+                [to = attribution->second](std::int64_t position) {
+                    auto values = to->values();
+                    values["position"] = position;
+                    to->setValues(values);
+                });
     setSubject(std::nullopt);
 }
 
@@ -101,10 +110,54 @@ void AnalysisWindow::addTab(const core::Analysis& analysis) {
     const int at = m_bar->addTab(title);
     QString summary = QString::fromStdString(analysis.summary);
     if (!summary.isEmpty()) summary[0] = summary[0].toUpper();
-    const bool isPage = m_undo->parent() != this;  // a page uses the keys of the main window
-    m_bar->setTabToolTip(
-        at, isPage ? summary : QStringLiteral("%1 (Ctrl+%2)").arg(summary).arg(at + 1));
+    m_bar->setTabToolTip(at, summary);
     m_pages->addWidget(tab);
+}
+
+/// A choice of the group before the tabs of that group, where there are several.
+void AnalysisWindow::addGroups() {
+    using core::AnalysisGroup;
+    const std::vector groups{AnalysisGroup::Parts, AnalysisGroup::Pairs, AnalysisGroup::Text};
+    const auto first = [this](AnalysisGroup group) {
+        for (int at = 0; at < m_pages->count(); ++at)
+            if (static_cast<AnalysisTab*>(m_pages->widget(at))->analysis().group == group)
+                return at;
+        return -1;
+    };
+    if (std::any_of(groups.begin(), groups.end(), [&](auto group) { return first(group) < 0; }))
+        return;
+    m_groups = new widgets::SegmentedControl(this);
+    m_groups->setAccessibleName(QStringLiteral("What is measured"));
+    QStringList titles;
+    for (const auto group : groups) titles << QString::fromStdString(core::groupTitle(group));
+    m_groups->setItems(titles);
+    for (std::size_t k = 0; k < groups.size(); ++k)
+        m_groups->setItemToolTip(static_cast<int>(k),
+                                 QString::fromStdString(core::groupSummary(groups[k])));
+    // A group shows the tab that was chosen in it last.
+    const auto last = std::make_shared<std::map<AnalysisGroup, int>>();
+    for (const auto group : groups) (*last)[group] = first(group);
+    connect(m_bar, &QTabBar::currentChanged, this, [this, last](int at) {
+        (*last)[static_cast<AnalysisTab*>(m_pages->widget(at))->analysis().group] = at;
+    });
+    connect(m_groups, &widgets::SegmentedControl::changed, this, [this, last](int group) {
+        m_bar->setCurrentIndex((*last)[static_cast<AnalysisGroup>(group)]);
+    });
+    showGroup(groups.front());
+}
+
+void AnalysisWindow::showGroup(core::AnalysisGroup group) {
+    m_groups->setCurrent(static_cast<int>(group));
+    for (int at = 0; at < m_bar->count(); ++at)
+        m_bar->setTabVisible(
+            at, static_cast<AnalysisTab*>(m_pages->widget(at))->analysis().group == group);
+}
+
+std::vector<int> AnalysisWindow::shownTabs() const {
+    std::vector<int> shown;
+    for (int at = 0; at < m_bar->count(); ++at)
+        if (m_bar->isTabVisible(at)) shown.push_back(at);
+    return shown;
 }
 
 AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
@@ -136,8 +189,11 @@ AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
     return tab;
 }
 
-void AnalysisWindow::setSubject(std::optional<AnalysedSubject> subject) {
-    m_head->setTitle(subject ? subject->name : QStringLiteral("Nothing to measure"));
+void AnalysisWindow::setSubject(std::optional<AnalysedSubject> subject, const QString& instead) {
+    m_head->setTitle(subject             ? subject->name
+                     : instead.isEmpty() ? QStringLiteral("Nothing to measure")
+                                         : instead);
+    m_c->setWhyNone(instead);
     m_head->setSubText(subject ? subject->sampleName : QString());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
     const auto change = m_c->setSubject(std::move(subject));
@@ -164,9 +220,11 @@ void AnalysisWindow::setSecond(ProbeSample sample, const QString& name) {
 void AnalysisWindow::showTab(const std::string& analysis) {
     m_bar->setCurrentIndex(m_pages->indexOf(tab(analysis)));
     show();
+    if (!isWindow()) return;
     raise();
     activateWindow();
 }
+
 AnalysisTab* AnalysisWindow::current() const {
     return static_cast<AnalysisTab*>(m_pages->currentWidget());
 }
@@ -223,7 +281,18 @@ void AnalysisWindow::restoreOptions(const QByteArray& options) {
 
 void AnalysisWindow::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
+    Q_EMIT shown();
     activate();
+}
+
+void AnalysisWindow::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    Q_EMIT hidden();
+}
+
+void AnalysisWindow::closeEvent(QCloseEvent* event) {
+    QWidget::closeEvent(event);
+    Q_EMIT closed();
 }
 
 void AnalysisWindow::paintEvent(QPaintEvent*) {
@@ -243,15 +312,20 @@ void AnalysisWindow::keyPressEvent(QKeyEvent* event) {
     // A page uses the keys of the main window.
     if (!isWindow()) return QWidget::keyPressEvent(event);
     const bool control = event->modifiers() & Qt::ControlModifier;
-    if (event->key() == Qt::Key_Escape) return hide();
+    if (event->key() == Qt::Key_Escape) {
+        close();
+        return;
+    }
     const bool undo = event->matches(QKeySequence::Undo);
     if (undo || event->matches(QKeySequence::Redo)) {
         undo ? m_undo->undo() : m_undo->redo();
         return m_undo->seal();
     }
     // The keys act as between the pages of the main window.
+    const auto tabs = shownTabs();
     const int at = event->key() - Qt::Key_1;
-    if (control && at >= 0 && at < m_bar->count()) return m_bar->setCurrentIndex(at);
+    if (control && at >= 0 && at < static_cast<int>(tabs.size()))
+        return m_bar->setCurrentIndex(tabs[static_cast<std::size_t>(at)]);
     QWidget::keyPressEvent(event);
 }
 

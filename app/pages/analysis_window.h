@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window Measure: the analyses of what the inspector shows, a tab for each. A page of the main
-// window may hold some of them.
+// Analyses with a tab each, in groups: those of what the inspector shows are the page Measure
+// (measure_page.h), and other pages of the main window hold some.
 #pragma once
 
 #include <map>
@@ -21,6 +21,7 @@ class QTabBar;
 
 namespace relascope::widgets {
 class PanelHead;
+class SegmentedControl;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
@@ -28,25 +29,28 @@ namespace relascope::app {
 class AnalysisTab;
 class UndoHistory;
 
-/// Not modal; owns its controller, and with it a thread and a model. Ctrl+Z takes back a change of
-/// an option, Ctrl+Shift+Z makes it again.
+/// Owns its controller, and with it a thread and a model. Changes of options are steps of the
+/// history. As a window of its own: Ctrl+Z takes one back, Ctrl+Shift+Z makes it again, Ctrl with a
+/// number shows a tab, and Escape closes it.
 class AnalysisWindow : public QWidget {
     Q_OBJECT
 public:
-    /// Creates the window with all analyses that have no page of their own.
-    /// `measurements`: shared with other windows; null: its own.
-    explicit AnalysisWindow(QWidget* parent = nullptr, Measurements* measurements = nullptr);
-    /// Creates a page of the main window; changes of options are steps of `history`.
+    /// All analyses that have no page of their own, with a history and measurements of its own.
+    AnalysisWindow();
+    /// The same, sharing those of the main window.
+    AnalysisWindow(UndoHistory& history, Measurements& measurements);
+    /// Some analyses, as a page of the main window.
     AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history,
                    Measurements& measurements);
     ~AnalysisWindow() override;
 
     /// Sets the subject, which the inspector shows; nullopt: none. Measurements of an earlier one
     /// continue, and results that do not depend on the change stay.
-    void setSubject(std::optional<AnalysedSubject> subject);
+    /// `instead`: why there is none, "Reading quick-dat-s0"; empty: nothing is open.
+    void setSubject(std::optional<AnalysedSubject> subject, const QString& instead = {});
     /// Sets the input B for patching.
     void setSecond(ProbeSample sample, const QString& name);
-    /// Shows the window with the tab of that analysis.
+    /// Shows the tab of that analysis, and the window where it is one.
     void showTab(const std::string& analysis);
     /// The tab that is shown.
     AnalysisTab* current() const;
@@ -76,19 +80,28 @@ Q_SIGNALS:
     void textsRequested(const QString& text, const QString& second);
     /// A head is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
+    void shown();  ///< comes into sight: the subject is to be set before anything is measured
+    void hidden();
+    void closed();  ///< as a window of its own
 
 protected:
     /// Creates the tab of an analysis, which shares the controller; it stands nowhere yet.
     AnalysisTab* makeTab(const core::Analysis& analysis);
     void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory* history,
-                   Measurements* measurements, QWidget* parent);
+                   Measurements* measurements);
     void addTab(const core::Analysis& analysis);
+    void addGroups();
+    void showGroup(core::AnalysisGroup group);
+    /// The tabs that are shown, of one group.
+    std::vector<int> shownTabs() const;
     void activate();
     void showNote();
 
@@ -96,6 +109,7 @@ private:
     UndoHistory* m_undo;
     widgets::PanelHead* m_head;
     QLabel* m_note;
+    widgets::SegmentedControl* m_groups = nullptr;  ///< where the tabs are of several groups
     QTabBar* m_bar;
     QStackedWidget* m_pages;
     std::map<std::string, AnalysisTab*> m_tabs;

@@ -27,12 +27,13 @@ AtlasPage::AtlasPage(Controllers& controllers)
       m_controllers(controllers) {
     auto& c = m_controllers;
     m_atlas = static_cast<widgets::AtlasView*>(tab(core::atlasAnalysis().name)->view());
-    addOfMap(core::contrastAnalysis(), QStringLiteral("What makes the difference"));
-    addOfMap(core::dictionaryAnalysis(), QStringLiteral("What it compares"));
+    addOfMap(core::contrastAnalysis(), QStringLiteral("Contrast: what makes the difference"));
+    addOfMap(core::dictionaryAnalysis(), QStringLiteral("Dictionary: what it compares"));
     connect(m_atlas, &widgets::AtlasView::relationChosen, this, &AtlasPage::showMap);
     const auto follow = [this](auto* sender, auto signal) {
         connect(sender, signal, this, &AtlasPage::refresh);
     };
+    follow(this, &AnalysisWindow::shown);
     follow(&c.probe, &ProbeController::modelChanged);
     follow(&c.probe, &ProbeController::splitsChanged);
     follow(&c.selection, &Selection::stepChanged);
@@ -182,11 +183,6 @@ std::optional<AnalysedSubject> AtlasPage::subject() const {
 
 void AtlasPage::refresh() {
     if (isVisible()) setSubject(subject());
-}
-
-void AtlasPage::showEvent(QShowEvent* event) {
-    refresh();
-    AnalysisWindow::showEvent(event);
 }
 
 QByteArray AtlasPage::panesState() const {

@@ -49,9 +49,6 @@ Q_SIGNALS:
     /// The Workbench is to be shown: its inspector shows what was chosen here.
     void workbenchRequested();
 
-protected:
-    void showEvent(QShowEvent* event) override;
-
 private:
     /// The tab of an analysis of the chosen map, beside its sheet.
     void addOfMap(const core::Analysis& analysis, const QString& title);

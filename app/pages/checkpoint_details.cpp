@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cmath>
 
 #include <QDesktopServices>
@@ -39,9 +40,19 @@
 namespace relascope::app {
 
 void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
-                    const ProbeResult* other) {
+                    const ProbeResult* other, bool hidden) {
     const auto& words = result.sample.source.labels;
     const auto choices = nextTokens(result, other);
+    if (hidden) {
+        const bool masked = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+            return word.ends_with("[MASK]") || word.ends_with("<mask>");
+        });
+        return outcome.setNextTokens(
+            masked
+                ? QStringLiteral("Hidden word")
+                : QStringLiteral("Last token: the word itself is seen; put [MASK] into the text"),
+            choices, nextTokensBefore(choices, other));
+    }
     outcome.setNextTokens(words.empty() ? QStringLiteral("Next token")
                                         : QStringLiteral("Next token after \u201C%1\u201D")
                                               .arg(widgets::pieceLabel(words.back())),
@@ -299,15 +310,19 @@ void CheckpointDetails::showTab(Tab tab) {
 }
 
 void CheckpointDetails::setEvaluation(const Evaluation& evaluation, const QString& data,
-                                      bool language) {
+                                      EvaluatedData of) {
+    const bool language = of != EvaluatedData::Images, hidden = of == EvaluatedData::HiddenWords;
     std::vector<std::pair<QString, QString>> rows = {
         {QStringLiteral("Data"), data},
         {language ? QStringLiteral("Windows") : QStringLiteral("Images"),
          widgets::groupedNumber(evaluation.examples)},
-        {QStringLiteral("Loss"), QString::number(evaluation.loss, 'f', 4)},
-        {language ? QStringLiteral("Next-token accuracy") : QStringLiteral("Accuracy"),
+        {hidden ? QStringLiteral("Masked-word loss") : QStringLiteral("Loss"),
+         QString::number(evaluation.loss, 'f', 4)},
+        {hidden     ? QStringLiteral("Hidden-word accuracy")
+         : language ? QStringLiteral("Next-token accuracy")
+                    : QStringLiteral("Accuracy"),
          percent(evaluation.accuracy)}};
-    if (language)
+    if (language && !hidden)
         rows.insert(rows.end() - 1, {QStringLiteral("Perplexity"),
                                      widgets::perplexityText(std::exp(evaluation.loss))});
     for (std::size_t label = 0; label < evaluation.classAccuracy.size(); ++label)
@@ -318,12 +333,13 @@ void CheckpointDetails::setEvaluation(const Evaluation& evaluation, const QStrin
     showTab(Evaluated);
 }
 
-QString CheckpointDetails::evaluationText(const Evaluation& evaluation, bool language) {
+QString CheckpointDetails::evaluationText(const Evaluation& evaluation, EvaluatedData of) {
     return QStringLiteral("loss %1, %2")
-        .arg(QString::number(evaluation.loss, 'f', 3),
-             language ? QStringLiteral("perplexity ") +
-                            widgets::perplexityText(std::exp(evaluation.loss))
-                      : QStringLiteral("accuracy ") + percent(evaluation.accuracy));
+        .arg(
+            QString::number(evaluation.loss, 'f', 3),
+            of == EvaluatedData::Text
+                ? QStringLiteral("perplexity ") + widgets::perplexityText(std::exp(evaluation.loss))
+                : QStringLiteral("accuracy ") + percent(evaluation.accuracy));
 }
 
 CheckpointText::CheckpointText(CheckpointController& controller,
@@ -425,7 +441,8 @@ void CheckpointText::showNextTokens() {
     const auto& inspected = m_inspector.choice().inspected();
     const ProbeResult* result = inspected.result.get();
     if (!result || !result->sample.source.text) return;
-    app::showNextTokens(*m_inspector.sourcePane()->outcome(), *result, inspected.before.get());
+    app::showNextTokens(*m_inspector.sourcePane()->outcome(), *result, inspected.before.get(),
+                        m_c.isEncoder());
     m_inspector.setSubText(
         QFileInfo(m_c.session().path()).fileName() +
         (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));

@@ -39,9 +39,13 @@ class VerifyBadge;
 namespace relascope::app {
 
 /// Shows the likeliest next tokens after a text in `result`, with their probabilities. If `other`
-/// is not null, the likeliest of both are shown, with their probabilities in both.
+/// is not null, the likeliest of both are shown, with their probabilities in both. `hidden`: the
+/// model reads in both directions, and the words are those of the first mask.
 void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
-                    const ProbeResult* other);
+                    const ProbeResult* other, bool hidden = false);
+
+/// What an evaluation was of.
+enum class EvaluatedData { Images, Text, HiddenWords };
 
 // Head of the Checkpoint page: name, files, verification, and buttons.
 
@@ -103,9 +107,9 @@ public:
     void setCheckpoint(const CheckpointInfo& info);
     void showTab(Tab tab);
     /// Shows the tab with the results; `language`: the model was evaluated on text, not images.
-    void setEvaluation(const Evaluation& evaluation, const QString& data, bool language);
+    void setEvaluation(const Evaluation& evaluation, const QString& data, EvaluatedData of);
     /// "loss 0.123, accuracy 98.0 %"
-    static QString evaluationText(const Evaluation& evaluation, bool language);
+    static QString evaluationText(const Evaluation& evaluation, EvaluatedData of);
 
     widgets::HistogramView* histogram() const { return m_histogram; }
     widgets::OutlineView* outline() const { return m_outline; }

@@ -205,7 +205,7 @@ void CheckpointPage::setQuestions() {
     };
     askConvert = [this](const QString& suggested) {
         QString filter;
-        QString path = QFileDialog::getSaveFileName(
+        QString path = widgets::chooseSaveFile(
             window(), QStringLiteral("Convert the checkpoint"), suggested,
             QStringLiteral(
                 "safetensors (*.safetensors);;PyTorch (*.pt);;Folder with config.json (*)"),
@@ -319,11 +319,13 @@ void CheckpointPage::wire() {
     });
     connect(&m_c, &CheckpointController::evaluated, this,
             [this](const Evaluation& evaluation, const QString& data) {
-                const bool language = m_c.isLanguage();
-                m_details->setEvaluation(evaluation, data, language);
-                m_messages.ok(QStringLiteral("%1 on %2: %3")
-                                  .arg(title(), data,
-                                       CheckpointDetails::evaluationText(evaluation, language)));
+                const auto of = m_c.isEncoder()    ? EvaluatedData::HiddenWords
+                                : m_c.isLanguage() ? EvaluatedData::Text
+                                                   : EvaluatedData::Images;
+                m_details->setEvaluation(evaluation, data, of);
+                m_messages.ok(
+                    QStringLiteral("%1 on %2: %3")
+                        .arg(title(), data, CheckpointDetails::evaluationText(evaluation, of)));
             });
     connect(&m_c, &CheckpointController::converted, this,
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });

@@ -85,9 +85,8 @@ void DataPage::asking() {
         return dialog.options();
     };
     askSavePath = [this](const QString& suggested) {
-        QString path =
-            QFileDialog::getSaveFileName(window(), QStringLiteral("Save examples"), suggested,
-                                         QStringLiteral("NumPy archives (*.npz)"));
+        QString path = widgets::chooseSaveFile(window(), QStringLiteral("Save examples"), suggested,
+                                               QStringLiteral("NumPy archives (*.npz)"));
         if (!path.isEmpty() && QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".npz");
         return path;
     };

@@ -52,22 +52,6 @@ const QString kBothMissing = QStringLiteral(
 /// tables stay visible. Below the width kNarrowDuel the small maps are under the three large ones.
 constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1180, kNarrowDuel = 1000;
 
-/// A splitter whose arrow keys go to the inspector.
-class ScrollingPage : public QScrollArea {
-public:
-    explicit ScrollingPage(QWidget* content, QWidget* parent) : QScrollArea(parent) {
-        setFrameShape(QFrame::NoFrame);
-        setFocusPolicy(Qt::NoFocus);
-        setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-        setWidgetResizable(true);
-        setWidget(content);
-        setMinimumWidth(content->minimumSizeHint().width());
-    }
-
-protected:
-    void keyPressEvent(QKeyEvent* event) override { event->ignore(); }
-};
-
 /// The run folder if a file manager gives a file in it, otherwise the path itself.
 QString subjectPath(const QString& path) {
     const QFileInfo info(path);
@@ -129,7 +113,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     m_splitter->setSizes({3000, 2000});  // in these shares, until they are changed
     m_stack->addWidget(m_empty);
     m_splitter->setMinimumHeight(kLowestDuel);
-    m_stack->addWidget(new ScrollingPage(m_splitter, this));
+    m_stack->addWidget(new widgets::ScrollingPage(m_splitter, this));
     auto* head = new QWidget(this);
     auto* both = widgets::rowOf(head, {}, 1);
     both->addWidget(m_slots[0], 1);

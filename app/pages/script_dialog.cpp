@@ -46,8 +46,8 @@ ScriptDialog::ScriptDialog(const QString& title, QString name, QString filter, Q
             [this] { QApplication::clipboard()->setText(text()); });
     connect(save, &QPushButton::clicked, this,
             [this, name = std::move(name), filter = std::move(filter)] {
-                const QString path = QFileDialog::getSaveFileName(
-                    this, QStringLiteral("Save the script"), name, filter);
+                const QString path =
+                    widgets::chooseSaveFile(this, QStringLiteral("Save the script"), name, filter);
                 QString error;
                 if (!path.isEmpty() && !ScriptDialog::save(text(), path, &error))
                     QMessageBox::warning(this, windowTitle(), error);

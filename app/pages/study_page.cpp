@@ -458,9 +458,9 @@ void StudyPage::showSlurm() {
 
 void StudyPage::saveLatex() {
     if (!m_c.reading()) return;
-    QString path = QFileDialog::getSaveFileName(this, QStringLiteral("Save as LaTeX"),
-                                                studyFileName(m_c.path(), "table.tex"),
-                                                QStringLiteral("LaTeX (*.tex)"));
+    QString path = widgets::chooseSaveFile(this, QStringLiteral("Save as LaTeX"),
+                                           studyFileName(m_c.path(), "table.tex"),
+                                           QStringLiteral("LaTeX (*.tex)"));
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".tex");
     QString error;

@@ -612,11 +612,11 @@ void WorkbenchPage::resizeEvent(QResizeEvent* event) {
 
 void WorkbenchPage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    m_c.probe.setActive(true);
+    m_c.probe.setWatched(this, true);
 }
 void WorkbenchPage::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
-    m_c.probe.setActive(false);
+    m_c.probe.setWatched(this, false);
 }
 
 }  // namespace relascope::app

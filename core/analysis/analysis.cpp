@@ -33,13 +33,24 @@ namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
-        &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
-        &originsAnalysis(),     &sharesAnalysis(),        &pairsAnalysis(),
-        &phenomenaAnalysis(),   &symbolHeadsAnalysis(),   &atlasAnalysis(),
-        &contrastAnalysis(),    &dictionaryAnalysis(),    &scanAnalysis(),
-        &duelAnalysis()};
+        &scanAnalysis(),          &ablationAnalysis(),    &patchingAnalysis(),
+        &lensAnalysis(),          &attributionAnalysis(), &sharesAnalysis(),
+        &alongTrainingAnalysis(), &duelAnalysis(),        &atlasAnalysis(),
+        &contrastAnalysis(),      &dictionaryAnalysis(),  &originsAnalysis(),
+        &headMeasuresAnalysis(),  &pairsAnalysis(),       &phenomenaAnalysis(),
+        &symbolHeadsAnalysis()};
     return all;
+}
+
+std::string groupTitle(AnalysisGroup group) {
+    return group == AnalysisGroup::Parts   ? "Parts"
+           : group == AnalysisGroup::Pairs ? "Pairs"
+                                           : "Text";
+}
+std::string groupSummary(AnalysisGroup group) {
+    return group == AnalysisGroup::Parts ? "What each layer, head and relation does for the answer"
+           : group == AnalysisGroup::Pairs ? "What a map tells of a pair of objects, and from what"
+                                           : "What a language model knows, and where";
 }
 
 const Analysis* findAnalysis(const std::string& name) {

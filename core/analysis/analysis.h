@@ -31,6 +31,12 @@ enum class AnalysisInput {
     Reference,   ///< the reference outputs beside a checkpoint
 };
 
+/// Where an analysis stands among the others: by what its answer is about.
+enum class AnalysisGroup { Parts, Pairs, Text };
+/// "Parts", in menus and above the tabs, and a sentence about the group.
+std::string groupTitle(AnalysisGroup group);
+std::string groupSummary(AnalysisGroup group);
+
 /// Values of options by their names; what is not there has its default.
 using OptionValues = std::map<std::string, FieldValue>;
 
@@ -44,6 +50,8 @@ struct AnalysisField {
     /// In the window: in a line of its own above *Measure*, always shown, with completion of what
     /// the data know (hypothesis.h).
     bool above = false;
+    /// A text that names an attribute of pairs: the window offers those of the data.
+    bool attribute = false;
 };
 
 /// A file of a report: its name and its content.
@@ -59,6 +67,7 @@ struct Analysis {
     /// then knows.
     std::string purpose = {};
     std::string doing;  ///< beside its progress: "Reading the answers after each layer"
+    AnalysisGroup group = AnalysisGroup::Parts;
     AnalysisInput input = AnalysisInput::Sample;
     /// Of AnalysisInput::Data: a model without data is analysed, too.
     bool dataOptional = false;
@@ -116,7 +125,7 @@ struct Analysis {
     bool operator==(const Analysis& other) const { return name == other.name; }
 };
 
-/// All of them, in the order of the tabs.
+/// All of them, in the order of the tabs: those of a group stand together.
 const std::vector<const Analysis*>& analyses();
 /// One of these or of evaluation.h; null for an unknown name.
 const Analysis* findAnalysis(const std::string& name);

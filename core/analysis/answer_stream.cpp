@@ -63,6 +63,7 @@ torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
     if (!hidden.is_empty()) x = torch::relu(hidden->forward(x));
     if (pool == Pool::Pair)
         return (out->forward(x.slice(1, 0, 1)) + second->forward(x.slice(1, 1, 2))) / 2;
+    if (!head.is_empty()) x = head.ptr()->forward(x);
     if (!project.is_empty()) x = project->forward(x);
     x = out->forward(x);
     if (form) x = uncappedScores(*form, x, vocabulary);
@@ -80,6 +81,7 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
         blocks("layers.blocks", "blocks");
         s.norm = Norm(part<NormImpl>(model, "layers.norm"));
         s.project = Linear(part<LinearImpl>(model, "layers.project_out"));
+        s.head = MaskedHead(part<MaskedHeadImpl>(model, "layers.head"));
     } else if (const auto* vision = o.find<VisionTransformerOptions>()) {
         blocks("encoder_blocks", "blocks");
         s.pool = vision->pool == "cls" ? Pool::First : Pool::Mean;

@@ -10,12 +10,13 @@
 
 #include "model/blocks/layers.h"
 #include "model/language/language_options.h"
+#include "model/language/masked_language.h"
 #include "model/model.h"
 #include "types/model_options.h"
 
 namespace relascope::core {
 
-/// answer(x) = out(project(relu(hidden(norm(pooled x))))), where each step may be absent. The
+/// answer(x) = out(project(head(relu(hidden(norm(pooled x)))))), where each step may be absent. The
 /// modules are the model's own.
 struct AnswerStream {
     /// How the positions become one vector: not at all, by their mean, by the first alone, or one
@@ -31,6 +32,7 @@ struct AnswerStream {
     Pool pool = Pool::None;
     Norm norm{nullptr};
     Linear hidden{nullptr}, project{nullptr}, out{nullptr};
+    MaskedHead head{nullptr};  ///< of encoders
     /// The form of the scores where it is not that of the output layer; undefined: as they are.
     std::optional<OutputForm> form;
     std::int64_t vocabulary = 0;  ///< with `form`

@@ -179,6 +179,7 @@ const Analysis& atlasAnalysis() {
         Analysis a;
         a.name = "atlas";
         a.title = "Relation atlas";
+        a.group = AnalysisGroup::Pairs;
         a.summary =
             "says what each relation tells of pairs of objects, and whether it was learned and is "
             "used";

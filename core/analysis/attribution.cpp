@@ -12,6 +12,7 @@
 #include "model/abstractor/abstractor_options.h"
 #include "model/model.h"
 #include "model/public/family.h"
+#include "model/public/public_options.h"
 #include "model/seq2seq/seq2seq_options.h"
 #include "types/error.h"
 
@@ -23,6 +24,11 @@ torch::Tensor exact(const torch::Tensor& t) {
 }
 
 void requireSum(const ModelOptions& o, const AnswerStream& stream) {
+    if (const auto* encoder = o.find<EncoderDetails>())
+        throw OptionError("model", "the output of a " + modelTitle(o) + " passes a " +
+                                       (encoder->head_activation == "relu" ? "relu" : "gelu") +
+                                       ", so that no fixed sum of parts exists; use the lens "
+                                       "instead");
     if (!partsOf(*stream.blocks->begin()->get()).feedForward)
         throw OptionError(
             "model", "direct attribution needs the blocks of a Transformer, and " + modelTitle(o) +

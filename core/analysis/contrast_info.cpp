@@ -271,17 +271,17 @@ const FieldTable<ContrastOptions>& contrastFields() {
                        "what comes first: parts of the streams, or facts of "
                        "the objects",
                        {"parts", "facts"}),
-        fields::text(&O::through, "through", "Through",
+        fields::text(&O::through, "through", "Split by the head",
                      "a head of both sides, to be split by where it brought its part from: "
                      "'layer 1 relational head 1 relation 1'"),
-        fields::boolean(&O::use, "use", "Use",
+        fields::boolean(&O::use, "use", "Measure use",
                         "also the metric without the strongest pair of parts, or of facts"),
-        fields::text(&O::use_of, "use_of", "Use of",
+        fields::text(&O::use_of, "use_of", "Pair taken off",
                      "the pair that is taken off in place of the strongest one: 'embedding x "
                      "embedding', or facts, 'colour x colour'"),
         fields::integer(&O::untrained, "untrained", "Untrained",
                         "untrained models that are compared", 0, 100),
-        fields::text(&O::attributes, "attributes", "Attributes",
+        fields::text(&O::attributes, "attributes", "Own attributes",
                      "a CSV file of own attributes: columns example, i, j, and one for each "
                      "attribute")};
     return table;
@@ -374,6 +374,7 @@ const Analysis& contrastAnalysis() {
         Analysis a;
         a.name = "contrast";
         a.title = "Contrast";
+        a.group = AnalysisGroup::Pairs;
         a.summary = "shows which parts of the streams make a map tell pairs of objects apart";
         a.purpose =
             "Contrast takes the pairs that have an attribute and those that have not, and says "
@@ -382,7 +383,9 @@ const Analysis& contrastAnalysis() {
         a.doing = "Comparing pairs";
         a.input = AnalysisInput::Data;
         a.onDemand = true;
-        return answering(a, contrastFields(), OfferedIn::Row);
+        a = answering(a, contrastFields(), OfferedIn::Row);
+        for (auto& field : a.fields) field.attribute = field.spec.name == "attribute";
+        return a;
     }();
     return analysis;
 }

@@ -293,6 +293,7 @@ const Analysis& dictionaryAnalysis() {
         Analysis a;
         a.name = "dictionary";
         a.title = "Dictionary";
+        a.group = AnalysisGroup::Pairs;
         a.summary =
             "shows what a map compares: which tokens, patches or features score high together";
         a.purpose =

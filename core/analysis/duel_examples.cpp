@@ -8,6 +8,7 @@
 #include "analysis/pair_objects.h"
 #include "interventions/active_edits.h"
 #include "model/architecture.h"
+#include "model/public/public_options.h"
 #include "train/requirements.h"
 #include "types/error.h"
 #include "types/option_groups.h"
@@ -41,6 +42,7 @@ Batch windowsOf(const torch::Tensor& tokens) {  // [b, n + 1]
 DuelExamples::DuelExamples(const OpenedModel& a, const OpenedModel& b, DatasetPtr data,
                            std::int64_t examples, std::int64_t tokens)
     : m_data(std::move(data)) {
+    for (const auto* side : {&a, &b}) requireNextToken(side->options(), "duel");
     if (!m_data || m_data->size() == 0) throw OptionError("data", "contains nothing to compare on");
     requireReadable(a.options(), *m_data);
     const bool text = a.options().input() == InputKind::Tokens;

@@ -10,6 +10,7 @@
 #include "analysis/run_analysis.h"
 #include "data/text_tokens.h"
 #include "model/public/family.h"
+#include "model/public/public_options.h"
 #include "probe/head_places.h"
 #include "types/error.h"
 
@@ -63,6 +64,7 @@ std::string placesRead(const ProbeResult& result, const RelationMap& map) {
 
 HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& sample,
                           const HeadMeasureOptions& options, const Interventions& interventions) {
+    requireNextToken(model.options(), "head-measures");
     const auto kind = model.options().input();
     if (kind != InputKind::Tokens && kind != InputKind::Images)
         throw OptionError("path", modelTitle(model.options()) +

@@ -48,6 +48,7 @@ const Analysis& headMeasuresAnalysis() {
         Analysis a;
         a.name = "heads";
         a.title = "Head measures";
+        a.group = AnalysisGroup::Text;
         a.summary = "measures the attention of each head to places of a kind (induction, ...)";
         a.doing = "Measuring the attention of each head";
         a.input = AnalysisInput::OwnText;

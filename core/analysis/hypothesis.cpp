@@ -582,6 +582,10 @@ PairAttribute attributeOf(const Hypothesis& hypothesis, const PairShape& shape,
     return attribute;
 }
 
+namespace {
+const char* const kSameToken = "token(i) = token(j)";
+}  // namespace
+
 std::vector<std::string> hypothesisWords(const HypothesisTerms& terms) {
     std::vector<std::string> words;
     const auto quoted = [](const std::string& name) {
@@ -604,7 +608,7 @@ std::vector<std::string> hypothesisWords(const HypothesisTerms& terms) {
     if (terms.columns > 0) words.insert(words.end(), {"same row", "same column"});
     words.insert(words.end(), {"adjacent", "j - i = 1", "i - j = 1", "abs(i - j) <= 2"});
     if (terms.tokens) {
-        words.insert(words.end(), {"token(i) = token(j)", "token(i) = \"", "token(j) = \""});
+        words.insert(words.end(), {kSameToken, "token(i) = \"", "token(j) = \""});
         for (const auto& name : terms.classes)
             for (const char* object : {"class(i) = ", "class(j) = "})
                 words.push_back(object + quoted(name));
@@ -612,6 +616,25 @@ std::vector<std::string> hypothesisWords(const HypothesisTerms& terms) {
     for (const auto& label : terms.labels) words.push_back("label = " + quoted(label));
     words.insert(words.end(), {"and", "or", "not"});
     return words;
+}
+
+std::vector<std::string> attributesAmong(const std::vector<std::string>& words) {
+    std::vector<std::string> names;
+    const std::string same = "same(";
+    for (const auto& word : words) {
+        if (word.starts_with("same ")) names.push_back(word);
+        if (!word.starts_with(same)) continue;
+        auto fact = word.substr(same.size(), word.size() - same.size() - 1);
+        std::erase(fact, '"');
+        names.push_back("same " + fact);
+    }
+    if (std::any_of(words.begin(), words.end(),
+                    [&](const auto& word) { return word.starts_with(same); }))
+        names.insert(names.begin(), "same object");
+    if (std::find(words.begin(), words.end(), kSameToken) != words.end())
+        names.insert(names.begin(),
+                     {"same token", "induction", "previous token", "first token", "same word"});
+    return names;
 }
 
 std::map<std::string, std::string> readTokenClasses(const std::string& path) {

@@ -69,6 +69,9 @@ PairAttribute attributeOf(const Hypothesis& hypothesis, const PairShape& shape,
 /// "near(size,
 /// ", "and".
 std::vector<std::string> hypothesisWords(const HypothesisTerms& terms);
+/// The attributes of pairs that such words tell of, by the names of the atlas: "same object", "same
+/// colour", "same row".
+std::vector<std::string> attributesAmong(const std::vector<std::string>& hypothesisWords);
 
 /// The two options of analyses that take hypotheses, whose members are named so.
 template <class Options>

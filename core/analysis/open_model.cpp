@@ -22,6 +22,7 @@
 #include "data/continue_text.h"
 #include "data/text.h"
 #include "data/text_tokens.h"
+#include "data/token_hidden.h"
 #include "evaluate/evaluate.h"
 #include "files/crc32.h"
 #include "files/memory.h"
@@ -541,7 +542,20 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
     requireTokensWithin(splits, model.options().outputs(), {}, stop);
     auto data = splits.find(split);
     if (!data) throw OptionError("split", unknownName("split", split, splits.names()));
-    return data;
+    if (!readsBothWays(model.options())) return data;
+    return std::make_shared<HiddenWords>(std::dynamic_pointer_cast<const TokenDataset>(data),
+                                         maskToken(model));
+}
+
+std::int64_t maskToken(const OpenedModel& model) {
+    const auto tokenizer = model.tokenizer();
+    const auto mask = requireTokenizer(tokenizer, model.options()).maskToken();
+    if (!mask || *mask >= model.options().outputs())
+        throw OptionError("tokenizer", tokenizer->name() +
+                                           " has no mask token, [MASK] or <mask>, that the model "
+                                           "knows, so no word can be hidden; give the model's own "
+                                           "tokenizer.json");
+    return *mask;
 }
 
 }  // namespace relascope::core

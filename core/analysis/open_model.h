@@ -200,7 +200,10 @@ struct TextToEvaluate {
 
 /// Opens the text with the model's tokenizer and context. Throws FileError, OptionError for a model
 /// whose tokenizer is not known, Cancelled.
+/// For a model that reads in both directions, windows with hidden words (data/token_hidden.h).
 DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,
                               const ProgressCallback& progress = {}, std::stop_token stop = {});
+/// The id of the token that hides a word. Throws OptionError where the tokenizer has none.
+std::int64_t maskToken(const OpenedModel& model);
 
 }  // namespace relascope::core

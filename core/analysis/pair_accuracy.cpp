@@ -22,7 +22,9 @@ void listTokens(const SentenceBatches& batches, std::size_t sentence, int pair, 
         to.push_back(
             {pair, good,
              std::string(batches.tokenizer().piece(static_cast<std::int32_t>(tokens.ids[at]))),
-             k < tokens.from ? std::nan("") : scores[at - 1]});
+             k < tokens.from || (!tokens.words.empty() && tokens.words[at] < 0)
+                 ? std::nan("")
+                 : scores[tokens.words.empty() ? at - 1 : at]});
     }
 }
 

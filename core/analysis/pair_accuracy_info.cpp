@@ -296,6 +296,7 @@ const Analysis& pairsAnalysis() {
         Analysis a;
         a.name = "pair-accuracy";
         a.title = "Minimal pairs";
+        a.group = AnalysisGroup::Text;
         a.summary = "measures how often a model prefers the good sentence of minimal pairs";
         a.purpose =
             "Minimal pairs are a good sentence and a wrong one that differs in one respect. This "

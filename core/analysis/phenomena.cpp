@@ -11,6 +11,7 @@
 #include "analysis/open_model.h"
 #include "analysis/sentence_batches.h"
 #include "interventions/edited_run.h"
+#include "model/public/public_options.h"
 
 namespace relascope::core {
 namespace {
@@ -172,11 +173,13 @@ private:
 
 Phenomena runPhenomena(AnalysisSubject& subject, const PhenomenonOptions& options,
                        const Watch<Phenomena>& watch) {
+    requireNextToken(subject.model->options(), "phenomena");
     return PhenomenonRun(subject, options).run(watch);
 }
 
 AnalysisCost phenomenaCost(AnalysisSubject& subject, const std::stop_token& stop) {
     using Clock = std::chrono::steady_clock;
+    requireNextToken(subject.model->options(), "phenomena");
     const SentenceBatches batches(subject, PhenomenonOptions().examples);
     AnalysisCost cost;
     cost.noun = "pairs";

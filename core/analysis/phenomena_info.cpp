@@ -264,6 +264,7 @@ const Analysis& phenomenaAnalysis() {
         Analysis a;
         a.name = "phenomena";
         a.title = "Phenomena";
+        a.group = AnalysisGroup::Text;
         a.summary = "measures which heads and relations carry which linguistic phenomenon";
         a.purpose =
             "Phenomena takes each head and relation of a language model out and measures how often "

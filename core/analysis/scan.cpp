@@ -327,8 +327,7 @@ private:
             steps > 2.0 &&
             steps * (0.05 + fresh + f * static_cast<double>(m_scan.otherExamples)) < 0.5 * time;
         if (steps > 2.0 && !m_scan.along)
-            m_scan.remark =
-                "There was no time to follow findings along training; more seconds give it.";
+            m_scan.remark = "Findings were not followed along training; a longer scan does that.";
     }
 
     // The three passes

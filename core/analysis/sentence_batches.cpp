@@ -10,6 +10,8 @@
 #include "analysis/pair_reading.h"
 #include "data/continue_text.h"
 #include "data/text_tokens.h"
+#include "evaluate/pseudo_likelihood.h"
+#include "model/public/public_options.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -84,7 +86,9 @@ SentenceBatches::SentenceBatches(AnalysisSubject& subject, std::int64_t most)
         which.insert(which.end(), indices.begin(), indices.end());
     }
     std::sort(which.begin(), which.end());
-    m_tokens = tokenizePairs(*m_data, which, *m_tokenizer, options.tokens());
+    const bool both = readsBothWays(options);
+    if (both) m_mask = maskToken(*subject.model);
+    m_tokens = tokenizePairs(*m_data, which, *m_tokenizer, options.tokens(), both);
     std::map<std::string, std::size_t> words;
     for (const auto& tokens : m_tokens.pairs) {
         const auto& pair = m_data->pair(tokens.index);
@@ -133,6 +137,7 @@ SentenceBatches::Part SentenceBatches::part(std::size_t number) const {
 void SentenceBatches::score(EditedModel& model, const Part& part, bool mean,
                             std::vector<double>& scores, std::vector<std::vector<double>>* tokens,
                             Hooks* above) const {
+    if (m_mask >= 0) return scoreHidden(model, part, mean, scores, tokens, above);
     const auto each = tokenScores(model.answers(part.batch, part.data, part.indices, above),
                                   part.batch);  // [b, n]
     const auto n = static_cast<std::size_t>(each.size(1));
@@ -142,6 +147,29 @@ void SentenceBatches::score(EditedModel& model, const Part& part, bool mean,
         value += n;
         scores[sentence] = sentenceScore(m_tokens.sentences[sentence], own, mean);
         if (tokens) (*tokens)[sentence] = std::move(own);
+    }
+}
+
+void SentenceBatches::scoreHidden(EditedModel& model, const Part& part, bool mean,
+                                  std::vector<double>& scores,
+                                  std::vector<std::vector<double>>* tokens, Hooks* above) const {
+    for (std::size_t k = 0; k < part.sentences.size(); ++k) {
+        const auto& sentence = m_tokens.sentences[part.sentences[k]];
+        auto own = hiddenWordScores(
+            sentence.ids, hiddenRows(sentence.ids, sentence.words, m_mask, sentence.from),
+            sentencesABatch({std::dynamic_pointer_cast<const TokenDataset>(part.data), {}},
+                            options().outputs()),
+            [&](const torch::Tensor& rows) {
+                Batch batch;
+                batch.kind = TargetKind::Tokens;
+                batch.inputs = batch.targets = rows;
+                // Edits that take values from other examples take those of the sentence's.
+                const std::vector<std::int64_t> indices(static_cast<std::size_t>(rows.size(0)),
+                                                        part.indices[k]);
+                return model.answers(batch, part.data, indices, above);
+            });
+        scores[part.sentences[k]] = sentenceScore(sentence, own, mean);
+        if (tokens) (*tokens)[part.sentences[k]] = std::move(own);
     }
 }
 
@@ -167,8 +195,8 @@ std::pair<ProbeSample, ProbeSample> samplesOfPair(const OpenedModel& model, cons
                                                   std::int64_t number) {
     const auto tokenizer = model.tokenizer();
     requireTokenizer(tokenizer, model.options());
-    const auto tokens =
-        tokenizePairs(*asPairs(pairs), {number}, *tokenizer, model.options().tokens());
+    const auto tokens = tokenizePairs(*asPairs(pairs), {number}, *tokenizer,
+                                      model.options().tokens(), readsBothWays(model.options()));
     const auto sample = [&](std::size_t sentence, const char* name) {
         const auto& ids = tokens.sentences[sentence].ids;
         return tokenSample(tokenizer.get(), ids,

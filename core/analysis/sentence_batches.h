@@ -61,6 +61,10 @@ public:
     std::shared_ptr<ModelImpl> untrained(std::int64_t number) const;
 
 private:
+    void scoreHidden(EditedModel& model, const Part& part, bool mean, std::vector<double>& scores,
+                     std::vector<std::vector<double>>* tokens, Hooks* above) const;
+
+    std::int64_t m_mask = -1;  ///< hides words, for models that read in both directions
     AnalysisSubject& m_subject;
     PairDatasetPtr m_data;
     TokenizerPtr m_tokenizer;

@@ -225,6 +225,9 @@ ModelStreams::ModelStreams(ModelImpl& model, const ModelOptions& options,
             m_mixes.emplace_back(resid[layer].item<double>(), x0[layer].item<double>());
     }
     m_embedNorm = dynamic_cast<NormImpl*>(moduleAt(model, "layers.embed_norm").get());
+    const auto types = moduleAt(model, "layers.token_types");
+    if (auto* rows = dynamic_cast<EmbeddingImpl*>(types.get()))
+        m_tokenType = precise(rows->weight)[0];
     if (options.input() != InputKind::Objects) return;
     for (const char* name : {"embedder", "source_embedder"}) {
         const auto module = moduleAt(model, name);
@@ -546,6 +549,7 @@ void StreamWalk::start(const Way& way, const StreamStack& stack) {
     if (const auto* norm = m_streams.embedNorm()) {
         auto x = point(stack.start + "hook_embed");
         if (const auto more = m_streams.positions(stack, m_rows); more.defined()) x = x + more;
+        if (const auto& type = m_streams.tokenType(); type.defined()) x = x + type;
         return startAt(through(*norm, x, way, at, "the norm of the embedding"), stack);
     }
     startAt(way, stack);
@@ -554,6 +558,7 @@ void StreamWalk::start(const Way& way, const StreamStack& stack) {
 void StreamWalk::startAt(const Way& way, const StreamStack& stack) {
     const At at{stack, -1};
     const double factor = stack.raw ? 1.0 : m_streams.embeddingScale();
+    bias(way, at, "the token type", m_streams.tokenType());
     if (!stack.raw)
         if (const auto more = m_streams.positions(stack, m_rows); more.defined())
             rows(part(PartKind::Positions, at), way,

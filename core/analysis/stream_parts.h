@@ -121,6 +121,8 @@ public:
     double embeddingScale() const;
     /// The norm of the stream that blocks begin with; null: none.
     NormImpl* embedNorm() const { return m_embedNorm; }
+    /// What the type of tokens adds to every embedding, [d]; undefined: nothing.
+    const torch::Tensor& tokenType() const { return m_tokenType; }
     /// x = first x + second embedding before each block; empty: blocks do not mix.
     const std::vector<std::pair<double, double>>& mixing() const { return m_mixes; }
     /// The linear layer that makes the embedding of objects: weight [d, features], bias; undefined
@@ -141,7 +143,7 @@ private:
     const ModelOptions& m_options;
     std::vector<StreamStack> m_stacks;
     std::vector<std::pair<double, double>> m_mixes;
-    torch::Tensor m_features, m_featureBias;
+    torch::Tensor m_features, m_featureBias, m_tokenType;
     NormImpl* m_embedNorm = nullptr;
     std::vector<std::string> m_featureNames;
 };

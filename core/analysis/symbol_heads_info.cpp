@@ -295,6 +295,9 @@ Answer answerOf(const SymbolHeads& found) {
         columns::text(&SymbolHeads::other, "other"),
         columns::integer(&SymbolHeads::permutations, "permutations")};
 
+    // Where no effect is beyond chance, bars would draw the noise large.
+    const bool bars = std::any_of(found.effects.begin(), found.effects.end(),
+                                  [](const Effect& effect) { return effect.moves; });
     std::vector<int> rows;
     for (std::size_t k = 0; k < found.parts.size(); ++k) rows.push_back(static_cast<int>(k));
     const auto partOf = [&](int k) -> const AblationRow& {
@@ -311,7 +314,7 @@ Answer answerOf(const SymbolHeads& found) {
                 ColumnKind::Number, kDiffers[d] + "_" + kPlaces[w],
                 {std::string(differs == Differs::Rule ? "Other rule, " : "Other token, ") +
                      (place == Place::Last ? "last" : "third items"),
-                 NumberFormat{2, false, true, true},
+                 NumberFormat{2, false, true, bars},
                  std::string("What the part's value ") +
                      (differs == Differs::Rule
                           ? "from a context of the other rule with the same answer "
@@ -439,6 +442,7 @@ const Analysis& symbolHeadsAnalysis() {
         Analysis a;
         a.name = "symbol-heads";
         a.title = "Symbol heads";
+        a.group = AnalysisGroup::Text;
         a.summary = "measures which heads and relations carry a rule in context, and which a token";
         a.purpose =
             "Symbol heads shows a language model sequences of the rule ABA or ABB and patches each "

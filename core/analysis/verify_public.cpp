@@ -7,12 +7,14 @@
 
 #include "analysis/answer_stream.h"
 #include "checkpoint/tensor_io.h"
+#include "evaluate/pseudo_likelihood.h"
 #include "files/atomic_file.h"
 #include "interventions/edited_run.h"
 #include "interventions/editor.h"
 #include "model/public/family.h"
 #include "probe/map_collector.h"
 #include "text/tokenizer.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -95,10 +97,10 @@ VerifyLine verifyTokenizer(const std::string& folder) {
             const auto ids = one.at("ids").get<Ids>();
             const auto given = one.find("without_template"), back = one.find("back");
             const auto bare = given == one.end() ? ids : given->get<Ids>();
-            const bool same =
-                tokenizer->encodeTyped(text) == ids &&
-                tokenizer->encodeTyped(text, false) == bare &&
-                tokenizer->decode(bare) == (back == one.end() ? text : back->get<std::string>());
+            const bool same = tokenizer->encodeTyped(text) == ids &&
+                              tokenizer->encodeTyped(text, false) == bare &&
+                              validUtf8(tokenizer->decode(bare)) ==
+                                  (back == one.end() ? text : back->get<std::string>());
             if (same) continue;
             if (line.absolute == 0.0) line.note = "first: " + json(text).dump().substr(0, 60);
             ++line.absolute;
@@ -176,6 +178,31 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
             ours, model,
             storedTensor(io, "input/repeated", folder + "/io.safetensors").to(input.x.device()),
             stack);
+    if (wants("pll/scores")) {
+        const auto of = [&](const char* key) {
+            return storedTensor(io, key, folder + "/io.safetensors").to(torch::kLong).contiguous();
+        };
+        const auto tokens = of("pll/tokens"), words = of("pll/words");
+        if (tokens.dim() != 2 || words.sizes() != tokens.sizes())
+            throw FileError(folder + "/io.safetensors",
+                            "pll/tokens and pll/words must be [b, n] alike");
+        const auto mask = of("pll/mask").item<std::int64_t>();
+        std::vector<torch::Tensor> scores;
+        for (std::int64_t row = 0; row < tokens.size(0); ++row) {
+            const auto list = [&](const torch::Tensor& t) {
+                const auto* first = t[row].const_data_ptr<std::int64_t>();
+                return std::vector<std::int64_t>(first, first + t.size(1));
+            };
+            const auto own = list(tokens);
+            scores.push_back(
+                torch::tensor(hiddenWordScores(own, hiddenRows(own, list(words), mask), 64,
+                                               [&](const torch::Tensor& rows) {
+                                                   return model.forward(rows.to(input.x.device()));
+                                               }),
+                              torch::kDouble));
+        }
+        ours["pll/scores"] = torch::stack(scores);
+    }
     for (std::size_t layer = 1; layer <= stream.blocks->size(); ++layer) {
         const auto key = "experts/" + std::to_string(layer);
         if (!wants(key)) continue;

@@ -73,6 +73,8 @@ StreamStart startOf(const ModelStreams& streams, const StreamStack& stack,
         }
     }
     auto start = reader.start();
+    if (const auto& type = streams.tokenType(); type.defined())
+        start.embedding = start.embedding + type;
     if (start.positions.defined()) return start;
     // Abstractors have no point there.
     StreamRows rows;

@@ -26,6 +26,7 @@ constexpr std::array kCopied = {"generation_config.json",
                                 "added_tokens.json",
                                 "vocab.json",
                                 "merges.txt",
+                                "vocab.txt",
                                 "tokenizer.model",
                                 kTokenizerPickle,
                                 "chat_template.jinja"};
@@ -90,7 +91,7 @@ std::optional<FamilyForm> readFamilyForm(const std::string& run, const ModelOpti
     }
     const FamilyFile file(model, form.tensors);
     for (const auto& tensor : file.tensors())
-        if (!tensor.optional && !file.find(tensor))
+        if (!tensor.optional && !tensor.further && !file.find(tensor))
             throw FileError(path, "lacks '" + file.nameOf(tensor) + "', which the model has");
     return form;
 }

@@ -156,7 +156,7 @@ std::vector<NamesOfModel> namesInFiles(const ModelOptions& model) {
             auto& form = forms.emplace_back();
             for (const auto& tensor : tensors) {
                 const auto& name = memory && !tensor.also.empty() ? tensor.also : tensor.name;
-                (tensor.optional ? form.optional : form.required)
+                (tensor.optional || tensor.further ? form.optional : form.required)
                     .push_back(tensor.outside ? name : prefix + name);
             }
         }

@@ -2,6 +2,7 @@
 #include "data/batches.h"
 
 #include <torch/types.h>
+#include "data/token_hidden.h"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,21 @@
 namespace relascope::core {
 
 namespace {
+
+Batch hiddenBatch(const HiddenWords& data, const std::int64_t* indices, std::int64_t count) {
+    Batch batch;
+    batch.kind = TargetKind::Tokens;
+    batch.hidden = true;
+    batch.inputs = torch::empty({count, data.context()}, torch::kLong);
+    batch.targets = torch::empty_like(batch.inputs);
+    const auto row = [&](const torch::Tensor& t, std::int64_t i) {
+        return std::span(t.data_ptr<std::int64_t>() + i * data.context(),
+                         static_cast<std::size_t>(data.context()));
+    };
+    for (std::int64_t i = 0; i < count; ++i)
+        data.readHidden(indices[i], row(batch.inputs, i), row(batch.targets, i));
+    return batch;
+}
 
 Batch tokenBatch(const TokenDataset& data, const std::int64_t* indices, std::int64_t count) {
     const std::int64_t n = data.context();
@@ -94,6 +110,8 @@ Batch sequenceBatch(const SequenceDataset& data, const std::int64_t* indices, st
 }  // namespace
 
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count) {
+    if (const auto* hidden = dynamic_cast<const HiddenWords*>(&data))
+        return hiddenBatch(*hidden, indices, count);
     if (const auto* tokens = dynamic_cast<const TokenDataset*>(&data))
         return tokenBatch(*tokens, indices, count);
     if (const auto* objects = dynamic_cast<const ObjectDataset*>(&data))

@@ -29,11 +29,13 @@ struct Batch {
     torch::Tensor targetIn;  ///< for sequences: the start, then the answer but its last; [b, m]
     torch::Tensor mixed;     ///< for mixed images: the fraction of each class, [b, classes] float
     TargetKind kind = TargetKind::Class;
+    bool hidden = false;  ///< of HiddenWords: targets of -1 do not count
     std::int64_t size() const { return targets.size(0); }
 };
 
 /// Makes a batch of examples. Pixels are divided by 255 and turned from [H, W, C] to [C, H, W]; a
-/// window of tokens gives its first n as inputs and its last n as targets.
+/// window of tokens gives its first n as inputs and its last n as targets, one of HiddenWords its
+/// n with the hidden ones as targets.
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count);
 
 /// A number for what each example of a batch shows the model, its inputs without the answer: copies

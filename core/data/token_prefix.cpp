@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "data/token_hidden.h"
+
 namespace relascope::core {
 namespace {
 
@@ -35,6 +37,11 @@ private:
 }  // namespace
 
 DatasetPtr withShorterWindows(DatasetPtr data, std::int64_t tokens) {
+    if (const auto hidden = std::dynamic_pointer_cast<const HiddenWords>(data)) {
+        auto shorter = std::dynamic_pointer_cast<const TokenDataset>(
+            withShorterWindows(hidden->text(), tokens));
+        return std::make_shared<HiddenWords>(std::move(shorter), hidden->mask());
+    }
     auto text = std::dynamic_pointer_cast<const TokenDataset>(data);
     if (!text || tokens <= 0 || text->context() <= tokens) return data;
     return std::make_shared<ShorterWindows>(std::move(text), tokens);

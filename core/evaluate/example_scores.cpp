@@ -39,7 +39,8 @@ void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int
         chosen = sums.best;
     }
     auto counted = torch::ones_like(wanted, torch::kBool);
-    if (batch.kind == TargetKind::Tokens && ignore >= 0) counted = wanted.ne(ignore);
+    if (batch.kind == TargetKind::Tokens && (ignore >= 0 || batch.hidden))
+        counted = wanted.ne(ignore);
     const auto hits = chosen.eq(wanted).logical_and(counted);
     const auto count = counted.sum(1).to(torch::kDouble);
     // An example without any target that counts has no value: 0 / 0.

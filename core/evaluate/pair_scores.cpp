@@ -109,11 +109,43 @@ std::int64_t beginningToken(const Tokenizer& tokenizer) {
     return tokenizer.endOfText().value_or(-1);
 }
 
+namespace {
+
+/// What a template puts around any text.
+struct Ends {
+    std::vector<std::int64_t> first, last;
+};
+Ends endsOf(const Tokenizer& tokenizer) {
+    const auto typed = tokenizer.encodeTyped("a"), own = tokenizer.encodeTyped("a", false);
+    const auto at = std::search(typed.begin(), typed.end(), own.begin(), own.end());
+    if (at == typed.end()) return {};
+    return {{typed.begin(), at}, {at + std::ssize(own), typed.end()}};
+}
+
+/// A sentence for a model that reads in both directions, and its tokens without those of the
+/// template.
+SentenceTokens sentenceWithWords(const Tokenizer& tokenizer, const Ends& ends,
+                                 const std::string& text, std::vector<std::int32_t>& own) {
+    const auto words = tokenizer.wordsOf(text, own);
+    SentenceTokens sentence{ends.first};
+    sentence.ids.insert(sentence.ids.end(), own.begin(), own.end());
+    sentence.words.assign(ends.first.size(), -1);
+    sentence.words.insert(sentence.words.end(), words.begin(), words.end());
+    sentence.ids.insert(sentence.ids.end(), ends.last.begin(), ends.last.end());
+    sentence.words.resize(sentence.ids.size(), -1);
+    return sentence;
+}
+
+}  // namespace
+
 TokenizedPairs tokenizePairs(const PairDataset& data, const std::vector<std::int64_t>& which,
-                             const Tokenizer& tokenizer, std::int64_t context) {
+                             const Tokenizer& tokenizer, std::int64_t context, bool bothWays) {
     TokenizedPairs all;
-    all.beginning = beginningToken(tokenizer);
-    const std::int64_t first = all.beginning >= 0 ? 1 : 0;
+    const auto ends = bothWays ? endsOf(tokenizer) : Ends{};
+    all.beginning = !bothWays            ? beginningToken(tokenizer)
+                    : ends.first.empty() ? -1
+                                         : ends.first.back();
+    const std::int64_t first = bothWays ? std::ssize(ends.first) : all.beginning >= 0 ? 1 : 0;
     std::map<SentenceTokens, std::size_t> known;
     for (const auto index : which) {
         const auto& pair = data.pair(index);
@@ -125,16 +157,22 @@ TokenizedPairs tokenizePairs(const PairDataset& data, const std::vector<std::int
         std::vector<SentenceTokens> sentences;
         std::int64_t longest = 0, shared = std::ssize(prefix);
         for (const auto& text : texts) {
-            const auto ids = tokenizer.encode(text);
-            SentenceTokens sentence{{ids.begin(), ids.end()}};
+            std::vector<std::int32_t> ids;
+            SentenceTokens sentence;
+            if (bothWays) {
+                sentence = sentenceWithWords(tokenizer, ends, text, ids);
+            } else {
+                ids = tokenizer.encode(text);
+                sentence.ids.assign(ids.begin(), ids.end());
+            }
             // A token that begins in the prefix and ends behind it is scored.
             const auto same = std::mismatch(prefix.begin(), prefix.end(), ids.begin(), ids.end());
             shared = std::min<std::int64_t>(shared, same.first - prefix.begin());
-            if (first > 0) sentence.ids.insert(sentence.ids.begin(), all.beginning);
+            if (first > 0 && !bothWays) sentence.ids.insert(sentence.ids.begin(), all.beginning);
             longest = std::max<std::int64_t>(longest, std::ssize(sentence.ids));
             sentences.push_back(std::move(sentence));
         }
-        if (longest > context + 1) {  // the last token is not read
+        if (longest > context + (bothWays ? 0 : 1)) {  // else the last token is not read
             if (all.tooLong++ == 0)
                 all.firstTooLong = place + ", has " + std::to_string(longest) + " tokens";
             continue;
@@ -142,11 +180,12 @@ TokenizedPairs tokenizePairs(const PairDataset& data, const std::vector<std::int
         TokenizedPairs::Pair tokens{index};
         for (std::size_t k = 0; k < sentences.size(); ++k) {
             auto& sentence = sentences[k];
-            sentence.from = std::max<std::int64_t>(1, first + shared);
-            if (std::ssize(sentence.ids) <= sentence.from)
-                throw Error(place + ": '" + texts[k].substr(0, 40) + "' has no token to score" +
-                            (first > 0 ? "" : " behind the first one, which is only read") +
-                            "; leave this pair out");
+            sentence.from = std::max<std::int64_t>(bothWays ? 0 : 1, first + shared);
+            if (std::ssize(sentence.ids) - std::ssize(ends.last) <= sentence.from)
+                throw Error(
+                    place + ": '" + texts[k].substr(0, 40) + "' has no token to score" +
+                    (first > 0 || bothWays ? "" : " behind the first one, which is only read") +
+                    "; leave this pair out");
             if (const auto unknown = tokenizer.unknownToken())
                 all.unknown += std::count(sentence.ids.begin(), sentence.ids.end(), *unknown);
             const auto [at, fresh] = known.emplace(sentence, all.sentences.size());
@@ -207,6 +246,12 @@ torch::Tensor tokenScores(const torch::Tensor& scores, const Batch& batch) {
 }
 
 double sentenceScore(const SentenceTokens& sentence, const std::vector<double>& tokens, bool mean) {
+    if (!sentence.words.empty()) {
+        double sum = 0.0, count = 0.0;
+        for (auto k = static_cast<std::size_t>(sentence.from); k < tokens.size(); ++k)
+            if (sentence.words[k] >= 0) sum += tokens[k], count += 1.0;
+        return mean ? sum / count : sum;
+    }
     const auto from = tokens.begin() + (sentence.from - 1);
     const double sum = std::accumulate(from, tokens.end(), 0.0);
     return mean ? sum / static_cast<double>(tokens.end() - from) : sum;

@@ -28,8 +28,11 @@ namespace relascope::core {
 struct SentenceTokens {
     std::vector<std::int64_t> ids;
     std::int64_t from = 1;  ///< the first that is scored
+    /// For models that read in both directions (pseudo_likelihood.h): the number of each token's
+    /// word, -1 for first and last tokens. Otherwise empty.
+    std::vector<std::int64_t> words = {};
     bool operator<(const SentenceTokens& other) const {
-        return std::tie(ids, from) < std::tie(other.ids, other.from);
+        return std::tie(ids, from, words) < std::tie(other.ids, other.from, other.words);
     }
 };
 
@@ -49,10 +52,11 @@ struct TokenizedPairs {
     std::string firstAlike = {};    ///< its place
     std::int64_t beginning = -1;    ///< the token in front; -1: none
 };
-/// `which`: indices of pairs. Throws Error where every pair is too long, or one has no token to
-/// score.
+/// `which`: indices of pairs. `bothWays`: for models that read in both directions, with first and
+/// last tokens and words. Throws Error where every pair is too long, or one has no token to score.
 TokenizedPairs tokenizePairs(const PairDataset& data, const std::vector<std::int64_t>& which,
-                             const Tokenizer& tokenizer, std::int64_t context);
+                             const Tokenizer& tokenizer, std::int64_t context,
+                             bool bothWays = false);
 /// The token that a sentence is read behind; -1: there is none.
 std::int64_t beginningToken(const Tokenizer& tokenizer);
 
@@ -72,7 +76,8 @@ std::int64_t sentencesABatch(const SentenceGroup& group, std::int64_t outputs);
 /// batch of a group.
 torch::Tensor tokenScores(const torch::Tensor& scores, const Batch& batch);
 
-/// A sentence's sum, or mean per scored token, of the log-probabilities of tokens 1, 2, ...
+/// A sentence's sum, or mean per scored token, of the log-probabilities of tokens 1, 2, ..., or,
+/// with words, of all tokens.
 double sentenceScore(const SentenceTokens& sentence, const std::vector<double>& tokens, bool mean);
 
 /// A good sentence beside the most likely of the wrong ones.

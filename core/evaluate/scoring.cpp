@@ -97,14 +97,16 @@ void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore
     const std::int64_t classes = outputs == 1 ? 2 : outputs;
     const auto* labels = batch.targets.const_data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < batch.targets.numel(); ++i)
-        if ((labels[i] < 0 || labels[i] >= classes) && (labels[i] != ignore || ignore < 0))
+        if ((labels[i] < 0 || labels[i] >= classes) &&
+            (labels[i] != ignore || (ignore < 0 && !batch.hidden)))
             throw OptionError("data", "label " + std::to_string(labels[i]) +
                                           " is outside the model's " + std::to_string(classes) +
                                           " classes");
 }
 
 std::int64_t answersIn(const Batch& batch, std::int64_t ignore) {
-    if (batch.kind != TargetKind::Tokens || ignore < 0) return batch.targets.numel();
+    const bool some = batch.kind == TargetKind::Tokens && (ignore >= 0 || batch.hidden);
+    if (!some) return batch.targets.numel();
     return batch.targets.ne(ignore).sum().item<std::int64_t>();
 }
 
@@ -115,7 +117,7 @@ torch::Tensor rightAnswers(const torch::Tensor& scores, const Batch& batch, std:
                             ? batch.targets.round().to(torch::kLong)
                             : batch.targets;
     auto right = guesses(scores, batch).view_as(wanted).eq(wanted);
-    if (batch.kind == TargetKind::Tokens && ignore >= 0)
+    if (batch.kind == TargetKind::Tokens && (ignore >= 0 || batch.hidden))
         right = right.logical_and(wanted.ne(ignore));
     return right.sum().to(torch::kDouble);
 }
@@ -183,7 +185,8 @@ void MetricAccumulator::enter(const torch::Tensor& given, const Answers& answers
     const auto* a = given.const_data_ptr<std::int32_t>();
     const auto* b = wanted.const_data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < wanted.numel(); ++i) {
-        if (m_ignore >= 0 && answers.kind == TargetKind::Tokens && b[i] == m_ignore) continue;
+        // -1 is the target of words that are not hidden, and of nothing else.
+        if (answers.kind == TargetKind::Tokens && b[i] == m_ignore) continue;
         ++m_answers;
         m_right += a[i] == b[i];
         if (answers.kind == TargetKind::MultiLabel) continue;

@@ -32,7 +32,7 @@ torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64
 void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore = -1);
 
 /// The number of targets of a batch that count: all of them, but tokens equal to `ignore` (-1:
-/// none).
+/// none, but of words that are not hidden).
 std::int64_t answersIn(const Batch& batch, std::int64_t ignore);
 /// How many targets that count are right, a 0-dimensional double on the device of the scores; NaN
 /// for regression. The batch is on that device too.

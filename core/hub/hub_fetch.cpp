@@ -94,7 +94,7 @@ std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
     std::vector<std::string> names;
     for (const char* name :
          {"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-          "added_tokens.json", "vocab.json", "merges.txt", "generation_config.json",
+          "added_tokens.json", "vocab.json", "merges.txt", "vocab.txt", "generation_config.json",
           "preprocessor_config.json", "tokenizer.pkl", "README.md"})
         if (there.contains(name)) names.emplace_back(name);
     const auto before = names.size();

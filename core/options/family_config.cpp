@@ -177,6 +177,16 @@ private:
         std::string all;
         for (const auto& name : known) all += (all.empty() ? "" : " or ") + name;
         const auto& name = one ? *found : found->front();
+        const auto text = name.is_string() ? name.get<std::string>() : std::string();
+        // The class without any output; those with one end in "HeadModel" or say what for.
+        if (text.ends_with("Model") && !text.ends_with("HeadModel")) {
+            all.clear();
+            for (const auto& known : m_family.classes) all += (all.empty() ? "" : " and ") + known;
+            throw OptionError("architectures",
+                              "is a " + plainName(text.substr(0, 60)) +
+                                  ", which has no output layer; " + all +
+                                  (m_family.classes.size() == 1 ? " opens" : " open"));
+        }
         throw OptionError("architectures", "is " + shown(name) + ", which has no answers of " +
                                                m_family.title + "; save the model as " + all);
     }

@@ -100,12 +100,14 @@ std::vector<FamilyFacts> familyLedger() {
         const auto* details = model.find<BlockDetails>();
         const auto* ends = model.find<EndDetails>();
         const bool ours = model.find<NanochatOptions>() != nullptr;
-        if (model.input() == InputKind::Tokens)
+        const bool encoder = readsBothWays(model);
+        if (model.input() == InputKind::Tokens && !encoder)
             facts.generation = !ours && details && hasRowForm(*details, ends ? *ends : EndDetails())
                                    ? "one row a token"
                                    : "with the cache";
         if (ours) facts.origins = "relations";
-        if (const auto* block = model.find<BlockOptions>(); block && !block->norm_first)
+        if (const auto* block = model.find<BlockOptions>();
+            encoder || (block && !block->norm_first))
             facts.attribution = "none";
         if (!noTrainingText(model).empty()) facts.training = "none";
         all.push_back(std::move(facts));

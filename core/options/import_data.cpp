@@ -2,16 +2,30 @@
 #include "options/import_data.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
+#include <iterator>
 
 #include "types/data_kind.h"
+#include "types/lower_case.h"
 
 namespace relascope::core {
 namespace {
 
 ImportGuess guessOf(const DataImport& import, const ImportMatch& match) {
     return {import.form->id, match.task, match.path, match.message};
+}
+
+ImportGuess withArrays(ImportGuess guess) {
+    if (!lowerCase(guess.path).ends_with(".npz")) return guess;
+    try {
+        const auto all = npzArrays(guess.path);
+        std::copy_if(all.begin(), all.end(), std::back_inserter(guess.arrays),
+                     [](const NpzArray& one) { return one.ofNumbers; });
+        guess.chosen = imageArrays(all, {}, guess.path);
+    } catch (const FileError& error) {
+        guess.text = std::string(error.what()).substr(error.path().size() + 2);
+    }
+    return guess;
 }
 
 ImportGuess ofFolder(const std::string& folder) {
@@ -23,15 +37,14 @@ ImportGuess ofFolder(const std::string& folder) {
 }
 
 ImportGuess ofFile(const std::string& file) {
-    std::string small = file;
-    std::transform(small.begin(), small.end(), small.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto small = lowerCase(file);
     for (const char* ending : {".tar.gz", ".tgz", ".zip"})
         if (small.ends_with(ending))
             return {"", "", file, "is an archive; unpack it first, then import the folder"};
     for (const auto& import : dataImports())
         if (import.form->file)
-            if (const auto match = import.form->file(file)) return guessOf(import, *match);
+            if (const auto match = import.form->file(file))
+                return withArrays(guessOf(import, *match));
     return {"", "", file, "the format was not recognised; choose it"};
 }
 

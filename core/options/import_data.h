@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "files/npz.h"
 #include "types/data_options.h"
 
 namespace relascope::core {
@@ -13,8 +15,11 @@ struct ImportGuess {
     std::string task;  ///< for kinds that have several
     std::string path;  ///< the path to read: the folder, if a file in a data folder was given
     std::string text;  ///< what was found, or why nothing was
+    std::vector<NpzArray> arrays = {};  ///< of an .npz: those of numbers
+    ImageArrays chosen = {};            ///< which of them look like labelled images
 };
-/// Reads the names of files only, and the beginning of a single file. Never throws.
+/// Reads the names of files only, and the beginning of a single file or of its arrays. Never
+/// throws.
 ImportGuess guessImport(const std::string& path);
 
 /// The options that open such files, with all examples. Throws OptionError for an unknown form.

@@ -66,6 +66,16 @@ const Field<RunOptions>& RunOptions::field(const std::string& key) {
     for (const auto& candidate : fieldTable())
         if (candidate.spec.name == key) return candidate;
     const auto known = keys();
+    // A name without its group: "layerz" is near to model.n_layers, and not to data.dim.
+    if (key.find('.') == std::string::npos) {
+        std::vector<std::string> names;
+        for (const auto& one : known) names.push_back(one.substr(one.find('.') + 1));
+        for (const auto& near : nearestNames(key, names, 1))
+            for (const auto& one : known)
+                if (one.ends_with("." + near))
+                    throw OptionError(key,
+                                      "unknown option '" + key + "'; did you mean '" + one + "'?");
+    }
     // The nearest alone: there are too many to list.
     if (nearestNames(key, known).empty())
         throw OptionError(key, "unknown option '" + key + "'; the nearest is '" +

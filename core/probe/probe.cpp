@@ -11,6 +11,7 @@
 #include "model/architecture.h"
 #include "model/finite_outputs.h"
 #include "model/model.h"
+#include "model/public/public_options.h"
 #include "probe/layers.h"
 #include "probe/map_collector.h"
 #include "probe/probe_memory.h"
@@ -58,11 +59,22 @@ torch::Tensor sequenceInput(const ProbeSequence& s, bool tokens, std::int64_t si
     return torch::tensor(s.vectors).view({1, s.size(), s.width});
 }
 
+// The place whose answer is shown: the first hidden word of a model that reads in both directions,
+// else the last element.
+std::int64_t answeredPlace(const ModelOptions& o, const ProbeSequence& text) {
+    if (readsBothWays(o))
+        for (std::size_t i = 0; i < text.labels.size(); ++i)
+            if (text.labels[i].ends_with("[MASK]") || text.labels[i].ends_with("<mask>"))
+                return static_cast<std::int64_t>(i);
+    return -1;
+}
+
 void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOptions& o,
                       const std::vector<std::string>& classNames) {
     if (o.info().numbers) return;
     logits = logits.detach().to(torch::kCPU, torch::kFloat);
-    logits = (logits.dim() == 3 ? logits.select(1, -1) : logits)[0];  // of the last element
+    const auto place = answeredPlace(o, result.sample.source);
+    logits = (logits.dim() == 3 ? logits.select(1, place) : logits)[0];
     if (o.input() == InputKind::Objects && o.outputs() == 1) {
         const float yes = torch::sigmoid(logits)[0].item<float>();
         result.probabilities = {1.0F - yes, yes};

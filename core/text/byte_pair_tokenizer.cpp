@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "files/sha256.h"
+#include "text/base64.h"
 #include "text/byte_pair_tokenizer.h"
 #include "text/gpt2_ranks.h"
 #include "text/words.h"
@@ -155,6 +156,12 @@ std::string fingerprintOf(const BytePairTokenizer::Parts& parts) {
         std::sort(sorted.begin(), sorted.end());
         for (const auto& [letter, id] : sorted) number(letter), number(id);
     }
+    if (parts.model) hash.addField(parts.model->key());
+    if (!parts.endOfWord.empty()) {
+        hash.addField("end of word " + parts.endOfWord);
+        for (const auto id : parts.byteIdsAtEnd) number(id);
+        if (parts.characters) number(static_cast<std::int64_t>(parts.characters->atEnd.size()));
+    }
     return hash.hex();
 }
 
@@ -194,6 +201,10 @@ BytePairTokenizer::BytePairTokenizer(Parts parts)
     for (auto id = m_parts.beside.rbegin(); id != m_parts.beside.rend() && *id == m_ownSize - 1;
          ++id)
         --m_ownSize;
+    for (const auto& token : m_parts.added.tokens())
+        if (token.special && (token.text == "[MASK]" || token.text == "<mask>")) m_mask = token.id;
+    if (!m_parts.endOfWord.empty())
+        for (const auto& piece : m_parts.pieces) m_padded.push_back(" " + piece);
     if (!m_parts.wholeWords) return;
     const auto isOneOf = [](const std::vector<std::int32_t>& ids, std::int32_t id) {
         return std::binary_search(ids.begin(), ids.end(), id);
@@ -205,13 +216,22 @@ BytePairTokenizer::BytePairTokenizer(Parts parts)
 BytePairTokenizer::~BytePairTokenizer() = default;
 
 std::string_view BytePairTokenizer::firstPiece(std::int32_t id) const {
-    auto text = piece(id);
-    if (m_parts.strippedBlanks == 0 || (!m_parts.stripsAdded && m_parts.added.has(id))) return text;
-    for (int i = 0; i < m_parts.strippedBlanks && text.starts_with(' '); ++i) text.remove_prefix(1);
-    return text;
+    if (!m_padded.empty()) return pieceAfter(id, id).substr(endsWord(id) ? 1 : 0);
+    const auto first = m_parts.firstPieces.find(id);
+    return first == m_parts.firstPieces.end() ? piece(id) : first->second;
+}
+
+bool BytePairTokenizer::endsWord(std::int32_t id) const {
+    return m_parts.endsWord.at(static_cast<std::size_t>(id));
 }
 
 std::string_view BytePairTokenizer::pieceAfter(std::int32_t id, std::int32_t previous) const {
+    // The blank at the end of a word is written before the next token, so that none ends a text.
+    if (!m_padded.empty()) {
+        std::string_view text = m_padded.at(static_cast<std::size_t>(id));
+        if (endsWord(id)) text.remove_suffix(1);
+        return text.substr(endsWord(previous) ? 0 : 1);
+    }
     auto text = piece(id);
     if (text.starts_with(' '))
         for (const auto& before : m_parts.blankTakenAfter)
@@ -222,9 +242,16 @@ std::string_view BytePairTokenizer::pieceAfter(std::int32_t id, std::int32_t pre
     return text;
 }
 
+std::optional<std::int32_t> BytePairTokenizer::unknownToken() const {
+    if (m_parts.model) return m_parts.model->unknown();
+    return m_parts.characters && !m_parts.characters->bytes ? m_parts.characters->unknown
+                                                            : std::nullopt;
+}
+
 void BytePairTokenizer::encodeWord(std::string_view word,
                                    std::vector<std::int32_t>& symbols) const {
     symbols.clear();
+    if (m_parts.model) return m_parts.model->encode(word, symbols);
     if (m_parts.wholeWords)
         if (const auto whole = m_whole.find(word); whole != m_whole.end())
             return symbols.push_back(whole->second);
@@ -238,47 +265,66 @@ void BytePairTokenizer::spell(std::string_view word, std::vector<std::int32_t>& 
         for (const char c : bytes)
             symbols.push_back(m_parts.byteIds[static_cast<unsigned char>(c)]);
     };
-    if (!m_parts.characters) return putBytes(word);
+    if (!m_parts.characters) {
+        putBytes(word);
+        if (!m_parts.endOfWord.empty())
+            symbols.back() = m_parts.byteIdsAtEnd[static_cast<unsigned char>(word.back())];
+        return;
+    }
     const auto& known = *m_parts.characters;
     bool unknown = false;  // the one before
     while (!word.empty()) {
         std::string_view one = word;
         const auto c = takeCharacter(word);
         one.remove_suffix(word.size());
-        const auto found = c ? known.ids.find(*c) : known.ids.end();
+        const auto& ids = word.empty() && !m_parts.endOfWord.empty() ? known.atEnd : known.ids;
+        const auto found = c ? ids.find(*c) : ids.end();
         const bool bytes = known.bytes && std::all_of(one.begin(), one.end(), [&](char byte) {
                                return m_parts.byteIds[static_cast<unsigned char>(byte)] >= 0;
                            });
-        if (found != known.ids.end())
+        if (found != ids.end())
             symbols.push_back(found->second);
         else if (bytes)
             putBytes(one);
         else if (known.unknown && !(unknown && known.fused))
             symbols.push_back(*known.unknown);
-        unknown = found == known.ids.end() && !bytes;
+        unknown = found == ids.end() && !bytes;
     }
 }
 
 void BytePairTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
-    encodeWhole(text, false, ids);
+    Encoded to{ids};
+    encodeWhole(text, false, to);
 }
 
 std::vector<std::int32_t> BytePairTokenizer::encodeTyped(std::string_view text, bool ends) const {
     std::vector<std::int32_t> ids;
     if (ends) ids = m_parts.first;
-    encodeWhole(text, true, ids);
+    Encoded to{ids};
+    encodeWhole(text, true, to);
     if (ends) ids.insert(ids.end(), m_parts.last.begin(), m_parts.last.end());
     return ids;
 }
 
+std::vector<std::int32_t> BytePairTokenizer::wordsOf(std::string_view text,
+                                                     std::vector<std::int32_t>& ids) const {
+    std::vector<std::int32_t> words;
+    ids.clear();
+    Encoded to{ids, &words};
+    encodeWhole(text, true, to);
+    return words;
+}
+
 /// Divides the text at added tokens, before and after it is normalized.
-void BytePairTokenizer::encodeWhole(std::string_view text, bool special,
-                                    std::vector<std::int32_t>& ids) const {
+void BytePairTokenizer::encodeWhole(std::string_view text, bool special, Encoded& to) const {
     const auto& added = m_parts.added;
     bool begins = true;
-    const auto found = [&](std::int32_t id) { ids.push_back(id), begins = false; };
+    const auto found = [&](std::int32_t id) {
+        to.ids.push_back(id), begins = false;
+        to.endWord();
+    };
     const auto plain = [&](std::string_view part) {
-        encodePlain(part, begins, ids);
+        encodePlain(part, begins, to);
         begins = false;
     };
     const auto normalized = [&](std::string_view part) {
@@ -291,16 +337,16 @@ void BytePairTokenizer::encodeWhole(std::string_view text, bool special,
     added.split(text, false, special, normalized, found);
 }
 
-void BytePairTokenizer::encodePlain(std::string_view text, bool begins,
-                                    std::vector<std::int32_t>& ids) const {
+void BytePairTokenizer::encodePlain(std::string_view text, bool begins, Encoded& to) const {
     if (text.empty()) return;
+    auto& ids = to.ids;
     std::string prefixed;
     if (m_parts.prefixSpace && text[0] != ' ') text = prefixed = " " + std::string(text);
     std::vector<std::int32_t> symbols;
     if (!m_parts.splitsWords) {
         encodeWord(text, symbols);
         ids.insert(ids.end(), symbols.begin(), symbols.end());
-        return;
+        return to.endWord();
     }
     std::unique_lock shared(m_cacheMutex, std::try_to_lock);
     std::unique_ptr<WordCache> own;
@@ -315,12 +361,13 @@ void BytePairTokenizer::encodePlain(std::string_view text, bool begins,
             entry = &cache->at(word, known);
             if (known) {
                 ids.insert(ids.end(), entry->ids, entry->ids + entry->count);
-                return;
+                return to.endWord();
             }
             entry->length = 0;
         }
         encodeWord(word, symbols);
         ids.insert(ids.end(), symbols.begin(), symbols.end());
+        to.endWord();
         if (entry && symbols.size() <= WordCache::kIds) {
             std::copy(symbols.begin(), symbols.end(), entry->ids);
             entry->length = static_cast<std::uint8_t>(word.size());
@@ -334,7 +381,8 @@ void BytePairTokenizer::encodePlain(std::string_view text, bool begins,
 
 std::size_t BytePairTokenizer::lastCut(std::string_view text) const {
     const bool plain = m_parts.splitter.empty() && m_parts.normalizer.empty() &&
-                       m_parts.added.empty() && !m_parts.characters;
+                       m_parts.added.empty() && !m_parts.characters && !m_parts.model &&
+                       m_parts.endOfWord.empty();
     return plain && m_parts.splitsWords ? lastWordCut(text, m_parts.prefixSpace) : 0;
 }
 
@@ -343,25 +391,6 @@ namespace {
 // GPT-2's tokenizer from the ranks that are built into the program.
 
 constexpr std::size_t kRanks = 50256;
-
-std::string fromBase64(std::string_view text) {
-    std::string bytes;
-    std::uint32_t held = 0;
-    int bits = 0;
-    for (const char c : text) {
-        const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
-                          : c >= 'a' && c <= 'z' ? c - 'a' + 26
-                          : c >= '0' && c <= '9' ? c - '0' + 52
-                          : c == '+'             ? 62
-                          : c == '/'             ? 63
-                                                 : -1;
-        if (value < 0) break;  // padding
-        held = held << 6 | static_cast<std::uint32_t>(value);
-        bits += 6;
-        if (bits >= 8) bits -= 8, bytes += static_cast<char>(held >> bits);
-    }
-    return bytes;
-}
 
 TokenizerPtr build() {
     BytePairTokenizer::Parts parts;
@@ -376,7 +405,7 @@ TokenizerPtr build() {
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
         if (line.empty()) continue;
         const auto id = static_cast<std::int32_t>(parts.pieces.size());
-        const std::string piece = fromBase64(line.substr(0, line.find(' ')));
+        const std::string piece = fromBase64(line.substr(0, line.find(' '))).value_or("");
         if (id < 256) {
             parts.byteIds[static_cast<unsigned char>(piece.at(0))] = id;
         } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Byte-level byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2).
+// Byte-level byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2), and what else a
+// tokenizer.json describes: texts that are divided into words, of which each is cut into pieces.
 #pragma once
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "text/piece_model.h"
 #include "text/text_normalizer.h"
 #include "text/text_splitter.h"
 #include "text/tokenizer.h"
@@ -57,6 +59,7 @@ struct CharacterSymbols {
     std::optional<std::int32_t> unknown;  ///< id of others, unless their bytes stand for them
     bool fused = false;                   ///< several unknown in a row become one
     bool bytes = false;  ///< BytePairTokenizer::Parts::byteIds stand for others, if all are there
+    std::unordered_map<char32_t, std::int32_t> atEnd = {};  ///< with Parts::endOfWord
 };
 
 class BytePairTokenizer : public Tokenizer {
@@ -67,6 +70,12 @@ public:
         std::array<std::int32_t, 256> byteIds{};  ///< the id of every single byte; -1 for none
         std::optional<CharacterSymbols> characters = {};
         BytePairs pairs{0};
+        std::shared_ptr<const PieceModel> model = {};  ///< in place of symbols and `pairs`
+        /// Behind the last letter of each word before it is merged (end_of_word_suffix); its pieces
+        /// end in a blank here.
+        std::string endOfWord = {};
+        std::array<std::int32_t, 256> byteIdsAtEnd{};
+        std::vector<bool> endsWord = {};    ///< by id, with endOfWord
         std::vector<std::int32_t> special;  ///< ids that are never made from text, ascending
         std::optional<std::int32_t> endOfText;
         std::vector<std::int32_t> ends = {};  ///< end a generated text; none: endOfText
@@ -80,10 +89,8 @@ public:
         /// Ids of added tokens that are not in the vocabulary, ascending.
         std::vector<std::int32_t> beside = {};
         std::vector<std::int32_t> first = {}, last = {};  ///< template around a typed text
-        /// How many blanks a decoded text loses at its start; blanks of added tokens only where
-        /// `stripsAdded`.
-        int strippedBlanks = 0;
-        bool stripsAdded = false;
+        /// The texts of tokens at the beginning of a text, where they differ from `pieces`.
+        std::unordered_map<std::int32_t, std::string> firstPieces = {};
         /// A decoded text loses one blank behind each of these texts: line ends.
         std::vector<std::string> blankTakenAfter = {};
         std::string source = {};  ///< the tokenizer.json, where it holds more than this
@@ -97,6 +104,8 @@ public:
     using Tokenizer::encode;
     void encode(std::string_view text, std::vector<std::int32_t>& ids) const override;
     std::vector<std::int32_t> encodeTyped(std::string_view text, bool ends) const override;
+    std::vector<std::int32_t> wordsOf(std::string_view text,
+                                      std::vector<std::int32_t>& ids) const override;
     std::string_view piece(std::int32_t id) const override {
         return m_parts.pieces.at(static_cast<std::size_t>(id));
     }
@@ -106,6 +115,8 @@ public:
     std::vector<std::int32_t> ends() const override {
         return m_parts.ends.empty() ? Tokenizer::ends() : m_parts.ends;
     }
+    std::optional<std::int32_t> unknownToken() const override;
+    std::optional<std::int32_t> maskToken() const override { return m_mask; }
     const std::string& fingerprint() const override { return m_fingerprint; }
     std::size_t lastCut(std::string_view text) const override;
 
@@ -113,14 +124,25 @@ public:
 
 private:
     class WordCache;
+    struct Encoded {
+        std::vector<std::int32_t>& ids;
+        std::vector<std::int32_t>* words = nullptr;  ///< the word of each id, from 0
+        std::int32_t word = 0;
+        void endWord() {
+            if (words) words->resize(ids.size(), word++);
+        }
+    };
+    bool endsWord(std::int32_t id) const;
     void encodeWord(std::string_view word, std::vector<std::int32_t>& symbols) const;
     void spell(std::string_view word, std::vector<std::int32_t>& symbols) const;
-    void encodePlain(std::string_view text, bool begins, std::vector<std::int32_t>& ids) const;
-    void encodeWhole(std::string_view text, bool special, std::vector<std::int32_t>& ids) const;
+    void encodePlain(std::string_view text, bool begins, Encoded& to) const;
+    void encodeWhole(std::string_view text, bool special, Encoded& to) const;
 
     Parts m_parts;
     std::int64_t m_ownSize = 0;
     std::unordered_map<std::string_view, std::int32_t> m_whole;  ///< for Parts::wholeWords
+    std::optional<std::int32_t> m_mask;
+    std::vector<std::string> m_padded;  ///< with Parts::endOfWord: a blank, then the piece
     std::string m_fingerprint;
     mutable std::mutex m_cacheMutex;  // a thread that finds it locked uses its own cache
     mutable std::unique_ptr<WordCache> m_cache;

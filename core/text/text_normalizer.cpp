@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 
+#include "text/unicode_8.h"
 #include "text/words.h"
 
 namespace relascope::core {
@@ -44,9 +44,10 @@ std::string inForm(std::string_view text, int options) {
     return out;
 }
 
-std::string byCharacter(std::string_view text,
-                        const std::function<void(char32_t, std::string&)>& put) {
+template <class Put>
+std::string byCharacter(std::string_view text, const Put& put) {
     std::string out;
+    out.reserve(text.size());
     while (!text.empty()) {
         const char first = text[0];
         if (const auto c = takeCharacter(text))
@@ -58,7 +59,9 @@ std::string byCharacter(std::string_view text,
 }
 
 void putLowercase(char32_t c, std::string& out) {
-    if (c == 0x130)
+    if (c < 0x80)
+        out += static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+    else if (c == 0x130)
         out += "i\u0307";  // the one with two characters
     else
         appendUtf8(out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
@@ -69,6 +72,38 @@ void putUnlessMark(char32_t c, std::string& out) {
     if (category != UTF8PROC_CATEGORY_MN && category != UTF8PROC_CATEGORY_MC &&
         category != UTF8PROC_CATEGORY_ME)
         appendUtf8(out, c);
+}
+
+// The blocks that BERT divides into single characters; 2B820 to 2B91F is missing in its source,
+// too.
+bool isChinese(char32_t c) {
+    return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
+           (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
+           (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
+           (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+bool isRemoved(char32_t c) {
+    if (c < 0x20) return c != '\t' && c != '\n' && c != '\r';
+    return (c >= 0x7F && c < 0xA0) || c == 0xFFFD || (c >= 0xE000 && c <= 0xF8FF) ||
+           (c >= 0xF0000 && c <= 0xFFFFD) || (c >= 0x100000 && c <= 0x10FFFD) || isFormat8(c);
+}
+
+std::string normalizedAsBert(const NormalizerStep::Bert& bert, std::string_view text) {
+    auto out = byCharacter(text, [&](char32_t c, std::string& to) {
+        if (bert.clean && isRemoved(c)) return;
+        if (bert.clean && isWhiteSpace(c))
+            to += ' ';
+        else if (bert.chinese && isChinese(c))
+            to += ' ', appendUtf8(to, c), to += ' ';
+        else
+            appendUtf8(to, c);
+    });
+    if (bert.accents && !isAscii(out))
+        out = byCharacter(inForm(out, UTF8PROC_DECOMPOSE), [](char32_t c, std::string& to) {
+            if (!isNonspacingMark8(c)) appendUtf8(to, c);
+        });
+    return bert.lowercase ? byCharacter(out, putLowercase) : out;
 }
 
 std::string changed(const NormalizerStep& step, std::string_view text, std::size_t most) {
@@ -91,6 +126,10 @@ std::string changed(const NormalizerStep& step, std::string_view text, std::size
             return std::string(text);
         case Kind::Prepend:
             return text.empty() ? std::string() : step.text + std::string(text);
+        case Kind::Bert:
+            return normalizedAsBert(step.bert, text);
+        case Kind::Charsmap:
+            return step.charsmap->apply(text, most);
         case Kind::Replace:
             break;
     }
@@ -116,6 +155,11 @@ std::string TextNormalizer::key() const {
     for (const auto& step : m_steps) {
         key += std::to_string(static_cast<int>(step.kind)) + (step.left ? "l" : "") +
                (step.right ? "r" : "");
+        if (step.kind == Kind::Bert)
+            key += std::string(step.bert.clean ? "c" : "") + (step.bert.chinese ? "h" : "") +
+                   (step.bert.accents ? "a" : "") + (step.bert.lowercase ? "l" : "");
+        if (step.charsmap)
+            key += std::to_string(step.charsmap->bytes().size()) + ":" + step.charsmap->bytes();
         for (const auto& text : {step.text, step.pattern ? step.pattern->key() : std::string()})
             key += ":" + std::to_string(text.size()) + ":" + text;
     }

@@ -35,6 +35,16 @@ public:
         (void)ends;
         return encode(text);
     }
+    /// The words of a text that a person has typed, without first and last tokens: the number of
+    /// each token's word, from 0, and in `ids` the tokens. A word is what is cut into tokens at
+    /// once; here each token is one.
+    virtual std::vector<std::int32_t> wordsOf(std::string_view text,
+                                              std::vector<std::int32_t>& ids) const {
+        ids = encodeTyped(text, false);
+        std::vector<std::int32_t> words(ids.size());
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int32_t>(i);
+        return words;
+    }
     /// The bytes of one token, which may be a part of a character. Empty for an id without a token.
     virtual std::string_view piece(std::int32_t id) const = 0;
     /// The bytes of the first token of a text, without the blank that the tokenizer put before it.
@@ -52,6 +62,8 @@ public:
     }
     /// The id of all characters without a token, if there is one: their bytes are lost.
     virtual std::optional<std::int32_t> unknownToken() const { return std::nullopt; }
+    /// The id of the token that stands for a hidden word, if there is one ("[MASK]", "<mask>").
+    virtual std::optional<std::int32_t> maskToken() const { return std::nullopt; }
     /// Equal for tokenizers that encode alike (SHA-256, hexadecimal): key of token caches.
     virtual const std::string& fingerprint() const = 0;
     /// The largest n such that the ids of text[0, n) and of text[n, end) together are the ids of
@@ -85,10 +97,10 @@ TokenizerPtr gpt2Tokenizer();
 /// unknown characters.
 TokenizerPtr characterTokenizer(std::string_view characters);
 
-/// Opens "gpt2", a tokenizer.json, a vocab.json (with merges.txt beside it), or a folder that holds
-/// one of these. Settings of the tokenizer in other files of the folder are honoured
-/// (tokenizer_folder.h). Throws OptionError for an unknown name, FileError naming file, field and
-/// value.
+/// Opens "gpt2", a tokenizer.json, a vocab.json (with merges.txt beside it), a vocab.txt of
+/// WordPiece, or a folder that holds one of these. Settings of the tokenizer in other files of the
+/// folder are honoured (tokenizer_folder.h). Throws OptionError for an unknown name, FileError
+/// naming file, field and value.
 TokenizerPtr openTokenizer(const std::string& nameOrPath);
 
 /// The tokenizer of a checkpoint: the tokenizer files next to `path` (a folder or a file), else

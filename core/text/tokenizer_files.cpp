@@ -79,6 +79,18 @@ TokenizerPtr openPair(const fs::path& vocabulary) {
     return tokenizerOf(files);
 }
 
+// WordPiece's; another text may be named so, too, where nothing tells of a model.
+fs::path linesIn(const fs::path& folder) {
+    const bool told = isFile(folder / "tokenizer_config.json") || isFile(folder / "config.json");
+    return told && isFile(folder / "vocab.txt") ? folder / "vocab.txt" : fs::path();
+}
+TokenizerPtr openLines(const fs::path& vocabulary) {
+    auto files = settingsIn(vocabulary.parent_path());
+    files.lines = fileOf(vocabulary);
+    files.model = fileIn(vocabulary.parent_path(), "config.json");
+    return tokenizerOf(files);
+}
+
 constexpr const char* kConversion =
     ", which is not read; give its tokenizer.json, which transformers writes with "
     "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER), or choose gpt2";
@@ -90,19 +102,14 @@ const char* otherKind(const fs::path& path) {
     if (path.extension() == ".model") return "is a SentencePiece model";
     if (path.extension() == ".tiktoken") return "is a tokenizer of tiktoken";
     if (name == "tekken.json") return "is a tokenizer of mistral-common";
-    if (name == "vocab.txt") return "is a vocabulary of WordPiece";
     return nullptr;
 }
 
 // The file of a tokenizer of another kind; empty without one.
 fs::path otherIn(const fs::path& folder) {
     for (const char* name : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
-                             "qwen.tiktoken", "tekken.json", "vocab.txt"})
-        // A text may be named so, too.
-        if (isFile(folder / name) &&
-            (name != std::string_view("vocab.txt") || isFile(folder / "tokenizer_config.json") ||
-             isFile(folder / "config.json")))
-            return folder / name;
+                             "qwen.tiktoken", "tekken.json"})
+        if (isFile(folder / name)) return folder / name;
     return {};
 }
 
@@ -113,6 +120,8 @@ TokenizerPtr openIn(const fs::path& folder) {
     if (const auto file = folder / "tokenizer.json"; isFile(file)) return openJson(file);
     if (const auto vocabulary = vocabularyIn(folder); !vocabulary.empty())
         return openPair(vocabulary);
+    requireTarget((folder / "vocab.txt").string());
+    if (const auto lines = linesIn(folder); !lines.empty()) return openLines(lines);
     requireTarget((folder / kTokenizerPickle).string());
     if (const auto pickle = tokenizerPickleBeside(folder.string()); !pickle.empty())
         return openTokenizerPickle(pickle);
@@ -138,15 +147,19 @@ TokenizerPtr openTokenizer(const std::string& nameOrPath) {
     if (nameOrPath.empty() || !fs::exists(path, ignored))
         throw OptionError("tokenizer", "'" + nameOrPath +
                                            "' is not gpt2, characters or a file; give a "
-                                           "tokenizer.json, a vocab.json or a folder with one");
+                                           "tokenizer.json, a vocab.json, a vocab.txt or a folder "
+                                           "with one");
     if (fs::is_directory(path, ignored)) {
         if (auto found = openIn(path)) return found;
         if (const auto other = otherIn(path); !other.empty())
             throw FileError(other.string(), otherKind(other) + std::string(kConversion));
-        throw FileError(nameOrPath,
-                        "contains neither a tokenizer.json nor a vocab.json with its merges.txt");
+        throw FileError(
+            nameOrPath,
+            "contains neither a tokenizer.json, nor a vocab.json with its merges.txt, nor a "
+            "vocab.txt");
     }
     if (path.extension() == ".pkl") return openTokenizerPickle(nameOrPath);
+    if (path.filename() == "vocab.txt") return openLines(path);
     if (const auto* kind = otherKind(path))
         throw FileError(nameOrPath, kind + std::string(kConversion));
     const std::string text = readJsonText(nameOrPath, kMostBytes);

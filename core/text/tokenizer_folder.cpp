@@ -73,12 +73,25 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kClassOfModel = {
      {"llama", "PreTrainedTokenizer"},
      {"mistral", "PreTrainedTokenizer"}}};
 
+// The classes and model types whose vocab.txt is WordPiece's, as BertTokenizer reads it.
+constexpr std::array<std::string_view, 8> kLineClasses = {
+    "BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer",
+    "bert",          "distilbert",          "electra",          "mobilebert"};
+constexpr std::array<std::pair<const char*, const char*>, 5> kBertTokens = {
+    {{"unk_token", "[UNK]"},
+     {"sep_token", "[SEP]"},
+     {"pad_token", "[PAD]"},
+     {"cls_token", "[CLS]"},
+     {"mask_token", "[MASK]"}}};
+
 // model_type where only `architectures` is there.
-constexpr std::array<std::pair<const char*, const char*>, 6> kModelOfArchitecture = {
+constexpr std::array<std::pair<const char*, const char*>, 8> kModelOfArchitecture = {
     {{"GPT2LMHeadModel", "gpt2"},
      {"GPTNeoXForCausalLM", "gpt_neox"},
      {"Qwen2ForCausalLM", "qwen2"},
      {"Qwen3ForCausalLM", "qwen3"},
+     {"BertForMaskedLM", "bert"},
+     {"BertForPreTraining", "bert"},
      {"LlamaForCausalLM", "llama"},
      {"MistralForCausalLM", "mistral"}}};
 
@@ -119,10 +132,16 @@ public:
                                      : json::object()) {}
 
     TokenizerPtr read() {
-        const auto& file = m_folder.tokenizer ? *m_folder.tokenizer : m_folder.vocabulary.value();
-        m_file = parsedJson(file.text, file.path);
+        const bool lines = !m_folder.tokenizer && m_folder.lines;
+        const auto& file = m_folder.tokenizer ? *m_folder.tokenizer
+                           : lines            ? *m_folder.lines
+                                              : m_folder.vocabulary.value();
         m_named = file.path;
-        if (!m_folder.tokenizer) fromPair();
+        if (lines)
+            fromLines(file);
+        else
+            m_file = parsedJson(file.text, file.path);
+        if (!m_folder.tokenizer && !lines) fromPair();
         const json before = withoutModel();
         indexTokens();
         if (const auto found = m_settings.find("split_special_tokens");
@@ -131,8 +150,10 @@ public:
                    "remove it: names of special tokens are always "
                    "read as these in texts that are typed");
         readSpecialTokens();
+        if (lines) addBertTokens();
         addListedTokens();
         addSpecialTokens();
+        if (lines) setBertEnds();
         setPrefixSpace();
         setEnds();
         if (!m_added.empty()) m_file["added_tokens"] = m_added;
@@ -140,7 +161,7 @@ public:
         return tokenizerOf(
             m_file,
             changed ? m_file.dump(-1, ' ', false, json::error_handler_t::replace) : file.text,
-            file.path, m_folder.tokenizer ? file.path : m_folder.merges->path);
+            file.path, m_folder.merges ? m_folder.merges->path : file.path);
     }
 
 private:
@@ -189,6 +210,65 @@ private:
                     {"merges", mergesOf(*m_folder.merges)}}}};
     }
 
+    // A tokenizer.json from vocab.txt, as transformers makes it of BertTokenizer.
+    void fromLines(const TokenizerFolder::File& file) {
+        const auto [name, from] = namedClass();
+        std::string_view plain = name;
+        if (plain.ends_with("Fast")) plain.remove_suffix(4);
+        if (!name.empty() &&
+            std::find(kLineClasses.begin(), kLineClasses.end(), plain) == kLineClasses.end())
+            refuseClass(from, name, "vocab.txt");
+        json vocabulary = json::object();
+        std::int64_t id = 0;
+        for (std::string_view rest = file.text; !rest.empty(); ++id) {
+            auto piece = rest.substr(0, rest.find('\n'));
+            rest.remove_prefix(std::min(rest.size(), piece.size() + 1));
+            if (piece.ends_with('\r')) piece.remove_suffix(1);
+            if (!isUtf8(piece))
+                throw FileError(file.path, "line " + std::to_string(id + 1) + " is not UTF-8");
+            vocabulary[std::string(piece)] = id;
+        }
+        m_file = {{"version", "1.0"},
+                  {"truncation", nullptr},
+                  {"padding", nullptr},
+                  {"added_tokens", json::array()},
+                  {"normalizer",
+                   {{"type", "BertNormalizer"},
+                    {"clean_text", true},
+                    {"handle_chinese_chars", setting("tokenize_chinese_chars").value_or(true)},
+                    {"strip_accents", nullptr},
+                    {"lowercase", setting("do_lower_case").value_or(true)}}},
+                  {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                  {"post_processor", nullptr},
+                  {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+                  {"model",
+                   {{"type", "WordPiece"},
+                    {"unk_token", "[UNK]"},
+                    {"continuing_subword_prefix", "##"},
+                    {"max_input_chars_per_word", 100},
+                    {"vocab", std::move(vocabulary)}}}};
+        if (const auto strip = setting("strip_accents"))
+            m_file["normalizer"]["strip_accents"] = *strip;
+    }
+
+    // Those of BertTokenizer that no file names.
+    void addBertTokens() {
+        for (const auto& [role, content] : kBertTokens)
+            if (m_roles.emplace(role, m_special.size()).second)
+                m_special.push_back({role, content, json::object()});
+        const auto unknown = namedAs("unk_token");
+        if (!m_ids.contains(unknown))
+            throw FileError(m_named, "has no line " + quoted(unknown.substr(0, 60)) +
+                                         ", so it is no vocabulary of WordPiece");
+        m_file["model"]["unk_token"] = unknown;
+    }
+    void setBertEnds() {
+        json ends = {{"type", "BertProcessing"}};
+        for (const auto& [field, role] : {std::pair{"sep", "sep_token"}, {"cls", "cls_token"}})
+            ends[field] = {namedAs(role), m_ids.at(namedAs(role))};
+        m_file["post_processor"] = std::move(ends);
+    }
+
     static json mergesOf(const TokenizerFolder::File& file) {
         json merges = json::array();
         std::string_view rest = file.text;
@@ -211,20 +291,37 @@ private:
         return merges;
     }
 
+    /// The class of the tokenizer, or the model type where no file names a class, and where it
+    /// stands: "tokenizer_config.json: tokenizer_class".
+    struct ClassPlace {
+        std::string path, field;
+    };
+    std::pair<std::string, ClassPlace> namedClass() const {
+        if (auto name = textIn(m_settings, "tokenizer_class"); !name.empty())
+            return {name, {m_folder.settings->path, "tokenizer_class"}};
+        if (!m_folder.model) return {};
+        const auto& path = m_folder.model->path;
+        const json model = parsedJson(m_folder.model->text, path);
+        if (auto name = textIn(model, "tokenizer_class"); !name.empty())
+            return {name, {path, "tokenizer_class"}};
+        return {modelType(model), {path, "model_type"}};
+    }
+    [[noreturn]] static void refuseClass(const ClassPlace& from, const std::string& name,
+                                         const std::string& files) {
+        throw FileError(from.path, from.field + " is " + quoted(name.substr(0, 60)) +
+                                       ", of which " + files +
+                                       " is not read; give its tokenizer.json, which transformers "
+                                       "writes with "
+                                       "AutoTokenizer.from_pretrained(FOLDER).save_pretrained("
+                                       "FOLDER)");
+    }
+
     const PairClass& pairClass(const json& vocabulary) const {
-        std::string name = textIn(m_settings, "tokenizer_class"), from, field = "tokenizer_class";
+        const auto [name, from] = namedClass();
         std::string_view plain;
-        if (!name.empty()) from = m_folder.settings->path;
-        if (name.empty() && m_folder.model) {
-            const json model = parsedJson(m_folder.model->text, m_folder.model->path);
-            from = m_folder.model->path;
-            name = textIn(model, "tokenizer_class");
-            if (name.empty()) {
-                field = "model_type", name = modelType(model);
-                for (const auto& [known, its] : kClassOfModel)
-                    if (name == known) plain = its;
-            }
-        }
+        if (from.field == "model_type")
+            for (const auto& [known, its] : kClassOfModel)
+                if (name == known) plain = its;
         // The files of GPT-2 itself name no class.
         if (name.empty()) return kPairClasses[0];
         if (plain.empty()) plain = name;
@@ -238,10 +335,7 @@ private:
         }
         for (const auto& kind : kPairClasses)
             if (plain == kind.name) return kind;
-        throw FileError(from, field + " is " + quoted(name.substr(0, 60)) +
-                                  ", of which vocab.json with merges.txt is not read; give its "
-                                  "tokenizer.json, which transformers writes with "
-                                  "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)");
+        refuseClass(from, name, "vocab.json with merges.txt");
     }
 
     bool isListed(const std::string& content) const {
@@ -260,9 +354,16 @@ private:
             m_ids.emplace(content, id.get<std::int64_t>());
             m_contents.emplace(id.get<std::int64_t>(), content);
         };
-        if (const auto all = "/model/vocab"_json_pointer;
-            m_file.contains(all) && m_file[all].is_object())
-            for (const auto& [content, id] : m_file[all].items()) take(content, id), ++m_pieces;
+        if (const auto all = "/model/vocab"_json_pointer; m_file.contains(all)) {
+            if (m_file[all].is_object())
+                for (const auto& [content, id] : m_file[all].items()) take(content, id), ++m_pieces;
+            else if (m_file[all].is_array())  // Unigram's pieces with their scores
+                for (const auto& entry : m_file[all]) {
+                    if (entry.is_array() && !entry.empty() && entry[0].is_string())
+                        take(entry[0], m_pieces);
+                    ++m_pieces;
+                }
+        }
         if (!m_file.contains("added_tokens") || !m_file["added_tokens"].is_array()) return;
         m_added = m_file["added_tokens"];
         for (std::size_t i = 0; i < m_added.size(); ++i) {

@@ -14,8 +14,9 @@ struct TokenizerFolder {
     struct File {
         std::string path, text;
     };
-    std::optional<File> tokenizer;           ///< tokenizer.json, or the next two
+    std::optional<File> tokenizer;           ///< tokenizer.json, or the next two, or the third
     std::optional<File> vocabulary, merges;  ///< vocab.json and merges.txt
+    std::optional<File> lines;               ///< vocab.txt of WordPiece
     std::optional<File> settings;            ///< tokenizer_config.json
     std::optional<File> specialTokens;       ///< special_tokens_map.json
     std::optional<File> addedTokens;         ///< added_tokens.json
@@ -23,8 +24,8 @@ struct TokenizerFolder {
 };
 
 /// The tokenizer as the library transformers reads that folder. Its name is the path of
-/// tokenizer.json or vocab.json. Throws FileError naming file, field and value for settings that
-/// are not supported.
+/// tokenizer.json, vocab.json or vocab.txt. Throws FileError naming file, field and value for
+/// settings that are not supported.
 TokenizerPtr tokenizerOf(const TokenizerFolder& folder);
 
 }  // namespace relascope::core

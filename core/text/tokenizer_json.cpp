@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <climits>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "files/atomic_file.h"
 #include "text/byte_pair_tokenizer.h"
 #include "text/character_tokenizer.h"
+#include "text/piece_decoder.h"
 #include "text/tokenizer_json.h"
 #include "text/tokenizer_steps.h"
 #include "text/words.h"
@@ -49,6 +50,8 @@ json parsedJson(const std::string& text, const std::string& path) {
         return value;
     } catch (const json::parse_error& error) {
         throw FileError(path, "is not JSON at byte " + std::to_string(error.byte));
+    } catch (const json::exception&) {
+        throw FileError(path, "has a number that no program can hold, such as 1e999");
     }
 }
 
@@ -61,6 +64,30 @@ public:
         : m_path(std::move(path)), m_mergesPath(std::move(mergesPath)) {}
 
     [[noreturn]] void fail(const std::string& why) const { throw FileError(m_path, why); }
+
+    /// Unigram's list of pieces with their scores, by id.
+    std::vector<double> readScores(const json& vocabulary) {
+        if (!vocabulary.is_array() || vocabulary.empty())
+            fail("model.vocab has no pieces; it must be a list of pieces with their scores");
+        std::vector<double> scores;
+        checked("the last piece", vocabulary.size() - 1);
+        m_byId.resize(vocabulary.size());
+        for (const auto& entry : vocabulary) {
+            const auto id = static_cast<std::int32_t>(scores.size());
+            const auto refuse = [&](const std::string& why) {
+                fail("model.vocab has " + why + " at piece " + std::to_string(id));
+            };
+            if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string())
+                refuse(shown(textOf(entry)) + ", not a piece with its score,");
+            if (!entry[1].is_number() || !std::isfinite(entry[1].get<double>()))
+                refuse("the score " + textOf(entry[1]) + ", which must be a finite number,");
+            if (m_ids.contains(entry[0])) refuse(shown(entry[0].get<std::string>()) + " again");
+            scores.push_back(entry[1]);
+            put(entry[0], id);
+        }
+        m_ownPieces = static_cast<std::int64_t>(scores.size());
+        return scores;
+    }
 
     void readVocabulary(const json& vocabulary) {
         if (!vocabulary.is_object() || vocabulary.empty())
@@ -132,14 +159,53 @@ public:
 
     /// One symbol for each byte.
     void beginWithBytes(BytePairTokenizer::Parts& parts) const {
-        for (int byte = 0; byte < 256; ++byte) {
-            const auto letter = spelledBytes(std::string(1, static_cast<char>(byte)));
-            const auto found = m_ids.find(letter);
-            if (found == m_ids.end())
-                fail("model.vocab lacks the byte " + std::to_string(byte) + " (" + shown(letter) +
-                     "), so not every text could be encoded" + kTokenizersRead);
-            parts.byteIds[static_cast<std::size_t>(byte)] = found->second;
+        const auto idsWith = [&](const std::string& suffix) {
+            std::array<std::int32_t, 256> ids{};
+            for (int byte = 0; byte < 256; ++byte) {
+                const auto letter = spelledBytes(std::string(1, static_cast<char>(byte))) + suffix;
+                const auto found = m_ids.find(letter);
+                if (found == m_ids.end())
+                    fail("model.vocab lacks the byte " + std::to_string(byte) + " (" +
+                         shown(letter) + "), so not every text could be encoded" + kTokenizersRead);
+                ids[static_cast<std::size_t>(byte)] = found->second;
+            }
+            return ids;
+        };
+        parts.byteIds = idsWith("");
+        if (!parts.endOfWord.empty()) parts.byteIdsAtEnd = idsWith(parts.endOfWord);
+    }
+    /// WordPiece and Unigram, whose vocabulary has been read.
+    std::shared_ptr<const PieceModel> wordPieces(const json& model) const {
+        WordPieces::Parts parts{ownPieces()};
+        parts.unknown = idOf("model.unk_token", model.value("unk_token", json("[UNK]")));
+        const auto prefix = model.value("continuing_subword_prefix", json("##"));
+        if (!prefix.is_string())
+            fail("model.continuing_subword_prefix is " + textOf(prefix) + "; expected a text");
+        parts.prefix = prefix;
+        const auto longest = model.value("max_input_chars_per_word", json(100));
+        if (!longest.is_number_integer() || longest < 0)
+            fail("model.max_input_chars_per_word is " + textOf(longest) + "; expected a number");
+        parts.longest = longest;
+        return std::make_shared<WordPieces>(std::move(parts));
+    }
+    std::shared_ptr<const PieceModel> unigram(const json& unknown, bool bytes,
+                                              std::vector<double> scores) const {
+        Unigram::Parts parts{ownPieces(), std::move(scores)};
+        bool all = bytes;
+        if (bytes) {
+            auto& ids = parts.bytes.emplace();
+            for (std::size_t byte = 0; byte < ids.size(); ++byte) {
+                const auto found = m_ids.find(bytePiece(byte));
+                ids[byte] = found == m_ids.end() ? -1 : found->second;
+                all = all && ids[byte] >= 0;
+            }
         }
+        if (!unknown.is_null())
+            parts.unknown = givenId("model.unk_id", unknown);
+        else if (!all)
+            fail("model.unk_id is null, so characters that have no piece would be lost" +
+                 std::string(kTokenizersRead));
+        return std::make_shared<Unigram>(std::move(parts));
     }
     /// One for each character; others are `unknown`, or with `bytes` the pieces "<0x00>" to
     /// "<0xFF>".
@@ -151,7 +217,10 @@ public:
             if (rest.empty()) continue;
             const auto c = takeCharacter(rest);
             const bool beside = std::binary_search(m_beside.begin(), m_beside.end(), id);
-            if (c && rest.empty() && !beside) characters.ids.emplace(*c, id);
+            if (beside || !c) continue;
+            if (rest.empty()) characters.ids.emplace(*c, id);
+            if (!parts.endOfWord.empty() && rest == parts.endOfWord)
+                characters.atEnd.emplace(*c, id);
         }
         bool all = bytes;
         for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -168,9 +237,8 @@ public:
                  std::string(kTokenizersRead));
     }
 
-    /// Fills in what the vocabulary, the added tokens and the merges say. `space`: is written for a
-    /// space.
-    TokenizerPtr bytePairs(BytePairTokenizer::Parts parts, const std::string& space) {
+    /// Fills in what the vocabulary, the added tokens and the merges say.
+    TokenizerPtr bytePairs(BytePairTokenizer::Parts parts, const PieceDecoder& decoder) {
         const auto& mergesPath = m_mergesPath;
         parts.special = m_special;
         parts.beside = m_beside;
@@ -199,21 +267,7 @@ public:
         for (const char* end : {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"})
             if (const auto found = m_ids.find(end); found != m_ids.end() && !parts.endOfText)
                 parts.endOfText = found->second;
-        parts.pieces.reserve(m_byId.size());
-        std::vector<bool> asItIs(m_byId.size());
-        for (const auto& token : m_added) asItIs[static_cast<std::size_t>(token.id)] = true;
-        for (std::size_t id = 0; id < m_byId.size(); ++id) {
-            // A name in other letters is not byte-encoded.
-            const auto bytes = asItIs[id]         ? std::nullopt
-                               : parts.characters ? std::optional(withSpaces(m_byId[id], space))
-                                                  : unspelledBytes(m_byId[id]);
-            parts.pieces.push_back(bytes ? *bytes : m_byId[id]);
-        }
-        if (parts.characters && parts.characters->bytes)
-            for (std::size_t byte = 0; byte < 256; ++byte)
-                if (const auto id = parts.byteIds[byte]; id >= 0)
-                    parts.pieces[static_cast<std::size_t>(id)] =
-                        std::string(1, static_cast<char>(byte));
+        addPieces(parts, decoder);
         return std::make_shared<BytePairTokenizer>(std::move(parts));
     }
 
@@ -227,6 +281,39 @@ public:
     }
 
 private:
+    std::vector<std::string> ownPieces() const {
+        auto pieces = m_byId;
+        for (const auto id : m_beside) pieces[static_cast<std::size_t>(id)].clear();
+        return pieces;
+    }
+    // The texts of all tokens, of which those of bytes are spelled.
+    void addPieces(BytePairTokenizer::Parts& parts, const PieceDecoder& decoder) const {
+        const bool spelled = !parts.characters && !parts.model;
+        std::vector<bool> asItIs(m_byId.size());
+        for (const auto& token : m_added) asItIs[static_cast<std::size_t>(token.id)] = true;
+        parts.pieces.reserve(m_byId.size());
+        for (std::size_t id = 0; id < m_byId.size(); ++id) {
+            auto piece = m_byId[id];
+            const bool ends =
+                !parts.endOfWord.empty() && !asItIs[id] && piece.ends_with(parts.endOfWord);
+            if (ends) piece.resize(piece.size() - parts.endOfWord.size());
+            // A name in other letters is not byte-encoded.
+            if (spelled && !asItIs[id]) piece = unspelledBytes(piece).value_or(piece);
+            parts.pieces.push_back(decoder.text(piece, false) + (ends ? " " : ""));
+            if (!parts.endOfWord.empty()) {
+                parts.endsWord.push_back(ends);
+            } else if (auto first = decoder.text(piece, true); first != parts.pieces.back()) {
+                parts.firstPieces.emplace(static_cast<std::int32_t>(id), std::move(first));
+            }
+        }
+        if (parts.characters && parts.characters->bytes)
+            for (std::size_t byte = 0; byte < 256; ++byte)
+                if (const auto id = parts.byteIds[byte]; id >= 0) {
+                    parts.pieces[static_cast<std::size_t>(id)] =
+                        std::string(1, static_cast<char>(byte));
+                    parts.firstPieces.erase(id);
+                }
+    }
     // Every way to cut a token into two others is a merge, of the rank that is its id.
     void addRankedPairs(BytePairTokenizer::Parts& parts) const {
         std::unordered_map<std::string, std::int32_t> ids;
@@ -271,13 +358,6 @@ private:
         static constexpr char digits[] = "0123456789ABCDEF";
         return std::string("<0x") + digits[byte >> 4] + digits[byte & 15] + ">";
     }
-    static std::string withSpaces(std::string piece, const std::string& space) {
-        for (auto at = space.empty() ? std::string::npos : piece.find(space);
-             at != std::string::npos; at = piece.find(space, at + 1))
-            piece.replace(at, space.size(), " ");
-        return piece;
-    }
-
     std::string m_path, m_mergesPath;
     std::unordered_map<std::string, std::int32_t> m_ids;
     std::vector<std::string> m_byId;
@@ -325,6 +405,18 @@ bool flagOf(const Reader& reader, const json& model, const char* field) {
         reader.fail("model." + std::string(field) + " is " + found->dump().substr(0, 40) +
                     "; expected true or false");
     return *found;
+}
+
+void readEndOfWord(const Reader& reader, const json& suffix, bool bytes,
+                   BytePairTokenizer::Parts& parts) {
+    if (suffix.is_null() || suffix == "") return;
+    if (!suffix.is_string())
+        reader.fail("model.end_of_word_suffix is " + suffix.dump().substr(0, 40) +
+                    "; expected a text");
+    if (bytes || parts.wholeWords)
+        reader.fail("model.end_of_word_suffix is " + shown(suffix.get<std::string>()) + " with " +
+                    (bytes ? "byte_fallback" : "ignore_merges") + kTokenizersRead);
+    parts.endOfWord = suffix;
 }
 
 // The tokens that are put before and behind a typed text.
@@ -382,49 +474,6 @@ void readRanks(const Reader& reader, const json& part, BytePairTokenizer::Parts&
     for (const auto& end : part["ends"]) parts.ends.push_back(reader.givenId("tiktoken.ends", end));
 }
 
-// The character that the decoder writes as a space, where it is one of Llama 2's.
-std::string spaceOf(const json& decoder) {
-    const std::string type = typeOf(decoder);
-    if (type == "Metaspace") {
-        const auto mark = decoder.value("replacement", json("\u2581"));
-        return mark.is_string() ? mark.get<std::string>() : std::string();
-    }
-    if (type == "Replace" && decoder.value("content", json()) == " " &&
-        decoder.contains("/pattern/String"_json_pointer)) {
-        const auto& mark = decoder["pattern"]["String"];
-        return mark.is_string() ? mark.get<std::string>() : std::string();
-    }
-    if (type == "Sequence" && decoder.contains("decoders") && decoder["decoders"].is_array())
-        for (const auto& one : decoder["decoders"])
-            if (const auto space = spaceOf(one); !space.empty()) return space;
-    return "";
-}
-
-// Which blanks a decoder takes: from the start of a text Strip so many, Metaspace those of the
-// first token, where it has put one; Replace those behind a line end, where a normalizer put them.
-void readStripped(const json& decoder, BytePairTokenizer::Parts& parts) {
-    const std::string type = typeOf(decoder);
-    if (type == "Metaspace") {
-        const bool puts = decoder.value("prepend_scheme", json("always")) != "never" &&
-                          decoder.value("add_prefix_space", json(true)) != false;
-        parts.strippedBlanks = puts ? INT_MAX : 0;
-    } else if (type == "Strip" && decoder.value("content", json()) == " ") {
-        const auto start = decoder.value("start", json());
-        parts.strippedBlanks =
-            start.is_number_integer() && start > 0 && start < 1000 ? start.get<int>() : 0;
-        parts.stripsAdded = true;
-    } else if (type == "Replace" && decoder.contains("/pattern/String"_json_pointer)) {
-        const auto& with = decoder["pattern"]["String"];
-        const auto without = decoder.value("content", json());
-        if (with.is_string() && without.is_string() && without != "" &&
-            with.get<std::string>() == without.get<std::string>() + " ")
-            parts.blankTakenAfter.push_back(without);
-    } else if (type == "Sequence" && decoder.contains("decoders") &&
-               decoder["decoders"].is_array()) {
-        for (const auto& one : decoder["decoders"]) readStripped(one, parts);
-    }
-}
-
 }  // namespace
 
 TokenizerPtr tokenizerOf(const json& file, std::string source, const std::string& path,
@@ -438,46 +487,64 @@ TokenizerPtr tokenizerOf(const json& file, std::string source, const std::string
     const json& model = part("model");
     if (!model.is_object()) reader.fail("has no 'model', so it is not a tokenizer.json");
     const bool untyped = !model.contains("type") && model.contains("merges");
-    if (!untyped && typeOf(model) != "BPE")
-        reader.fail("model.type is " + shown(typeOf(model)) + kTokenizersRead);
+    const std::string type = untyped ? "BPE" : typeOf(model);
+    if (type != "BPE" && type != "WordPiece" && type != "Unigram")
+        reader.fail("model.type is " + shown(type) + kTokenizersRead);
     BytePairTokenizer::Parts parts;
     parts.name = path;
     parts.normalizer = readNormalizer(part("normalizer"), path);
-    requireUnused(reader, model, "dropout", 0.0);
-    requireUnused(reader, model, "continuing_subword_prefix", "");
-    requireUnused(reader, model, "end_of_word_suffix", "");
-    parts.wholeWords = flagOf(reader, model, "ignore_merges");
     const bool bytes = flagOf(reader, model, "byte_fallback");
-    const bool fused = flagOf(reader, model, "fuse_unk");
-    const auto found = model.find("unk_token");
-    const json& unknown = found == model.end() ? nothing : *found;
-
-    reader.readVocabulary(model.contains("vocab") ? model["vocab"] : nothing);
+    const auto field = [&](const char* name) -> const json& {
+        const auto found = model.find(name);
+        return found == model.end() ? nothing : *found;
+    };
+    std::vector<double> scores;
+    if (type == "Unigram")
+        scores = reader.readScores(field("vocab"));
+    else
+        reader.readVocabulary(field("vocab"));
     if (const json& added = part("added_tokens"); !added.is_null())
         reader.readAddedTokens(added, parts.normalizer);
-    readMerges(reader, model.contains("merges") ? model["merges"] : nothing);
 
     auto splitter = readSplitter(part("pre_tokenizer"), path);
     parts.prefixSpace = splitter.prefixSpace;
     parts.splitsWords = splitter.words;
     parts.splitter = TextSplitter(std::move(splitter.steps));
-    if (splitter.bytes) {
-        reader.beginWithBytes(parts);
+    if (type != "BPE" && splitter.bytes)
+        reader.fail("pre_tokenizer.type is 'ByteLevel' with " + type + kTokenizersRead);
+    json decoder = part("decoder");
+    if (type == "BPE") {
+        requireUnused(reader, model, "dropout", 0.0);
+        requireUnused(reader, model, "continuing_subword_prefix", "");
+        parts.wholeWords = flagOf(reader, model, "ignore_merges");
+        const bool fused = flagOf(reader, model, "fuse_unk");
+        readEndOfWord(reader, field("end_of_word_suffix"), bytes, parts);
+        readMerges(reader, field("merges"));
+        if (splitter.bytes) {
+            reader.beginWithBytes(parts);
+        } else {
+            const json& unknown = field("unk_token");
+            if (part("pre_tokenizer").is_null() && reader.merges() == 0 && unknown.is_string() &&
+                parts.normalizer.empty() && !reader.hasAddedTokens() && !bytes && !fused &&
+                parts.endOfWord.empty() && part("post_processor").is_null())
+                return reader.characters(path, unknown);
+            if (parts.wholeWords)
+                reader.fail(std::string("model.ignore_merges is true without ByteLevel") +
+                            kTokenizersRead);
+            reader.beginWithCharacters(parts, unknown, bytes, fused);
+        }
     } else {
-        if (part("pre_tokenizer").is_null() && reader.merges() == 0 && unknown.is_string() &&
-            parts.normalizer.empty() && !reader.hasAddedTokens() && !bytes && !fused &&
-            part("post_processor").is_null())
-            return reader.characters(path, unknown);
-        if (parts.wholeWords)
-            reader.fail(std::string("model.ignore_merges is true without ByteLevel") +
-                        kTokenizersRead);
-        reader.beginWithCharacters(parts, unknown, bytes, fused);
+        parts.model = type == "WordPiece" ? reader.wordPieces(model)
+                                          : reader.unigram(field("unk_id"), bytes, scores);
+        // Without a decoder there is a blank between two tokens.
+        if (decoder.is_null()) decoder = {{"type", "Blank"}};
     }
     readTemplate(reader, part("post_processor"), parts);
     readRanks(reader, part("tiktoken"), parts);
     parts.source = std::move(source);
-    readStripped(part("decoder"), parts);
-    return reader.bytePairs(std::move(parts), spaceOf(part("decoder")));
+    const PieceDecoder pieces(decoder, path);
+    parts.blankTakenAfter = pieces.blankTakenAfter();
+    return reader.bytePairs(std::move(parts), pieces);
 }
 
 TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path) {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "text/base64.h"
+#include "text/unicode_8.h"
 #include "text/words.h"
 #include "types/error.h"
 #include "types/text_piece.h"
@@ -12,8 +14,8 @@
 namespace relascope::core {
 
 const char* const kTokenizersRead =
-    "; BPE of bytes or of characters, as in GPT-2, Llama, Qwen2 and Pythia, is supported: choose "
-    "gpt2 or characters, or give another tokenizer.json";
+    "; BPE, WordPiece and Unigram, as in GPT-2, Llama, BERT and T5, are supported: choose gpt2 or "
+    "characters, or give another tokenizer.json";
 
 std::string typeOf(const nlohmann::json& part) {
     const auto found = part.is_object() ? part.find("type") : part.end();
@@ -28,7 +30,6 @@ using Step = SplitStep::Kind;
 
 // Joiners, which the regular expressions of Rust count as parts of words besides letters.
 constexpr const char* kJoiners = "\\x{200C}\\x{200D}";
-constexpr const char* kPunctuation = "[!-\\/:-@\\[-`{-~\\p{P}]";
 
 /// A part of the file, with its name for messages.
 class Part {
@@ -81,6 +82,14 @@ public:
                          bool invert = false) const {
         return {pattern, m_path, behavior, invert};
     }
+    std::shared_ptr<const Charsmap> charsmap() const {
+        auto bytes = fromBase64(text("precompiled_charsmap"));
+        if (!bytes) fail("precompiled_charsmap", "not in base64");
+        return std::make_shared<Charsmap>(std::move(*bytes), m_path);
+    }
+    SplitPattern punctuation(SplitBehavior behavior) const {
+        return {punctuation8Class(), m_path, behavior, false};
+    }
     SplitBehavior behavior(std::optional<std::string> otherwise = {}) const {
         static constexpr std::array<const char*, 5> names = {
             "Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"};
@@ -119,6 +128,17 @@ void addNormalizer(const Part& part, std::vector<NormalizerStep>& steps) {
         steps.push_back({Kind::Prepend, part.text("prepend")});
     } else if (type == "Replace") {
         steps.push_back({Kind::Replace, part.text("content"), part.pattern()});
+    } else if (type == "BertNormalizer") {
+        NormalizerStep step{Kind::Bert};
+        step.bert.lowercase = part.flag("lowercase", true);
+        step.bert.clean = part.flag("clean_text", true);
+        step.bert.chinese = part.flag("handle_chinese_chars", true);
+        step.bert.accents = part.flag("strip_accents", step.bert.lowercase);
+        steps.push_back(step);
+    } else if (type == "Precompiled") {
+        NormalizerStep step{Kind::Charsmap};
+        step.charsmap = part.charsmap();
+        steps.push_back(step);
     } else {
         part.refuse("type", type);
     }
@@ -145,7 +165,7 @@ public:
             put(part.spelled(part.flag("individual_digits", false) ? "\\p{N}" : "\\p{N}+",
                              SplitBehavior::Isolated));
         } else if (type == "Punctuation") {
-            put(part.spelled(kPunctuation, part.behavior("Isolated")));
+            put(part.punctuation(part.behavior("Isolated")));
         } else if (type == "Whitespace") {
             const std::string word = std::string("[:word:]") + kJoiners + "]+";
             put(part.spelled("[" + word + "|[^\\s" + word, SplitBehavior::Removed, true));
@@ -153,7 +173,7 @@ public:
             put(part.spelled("\\s", SplitBehavior::Removed));
         } else if (type == "BertPreTokenizer") {
             put(part.spelled("\\s", SplitBehavior::Removed));
-            put(part.spelled(kPunctuation, SplitBehavior::Isolated));
+            put(part.punctuation(SplitBehavior::Isolated));
         } else if (type == "CharDelimiterSplit") {
             const std::string delimiter = part.text("delimiter");
             if (utf8Length(delimiter) == 0 || utf8Length(delimiter) != delimiter.size())

@@ -62,7 +62,7 @@ std::string firstNonFinite(ModelImpl& model, const ModelInput& input) {
     for (const auto& entry : stateOf(model))
         if (!finite(entry.tensor.grad()))
             return "the gradient of " + entry.name + " is the first value that is not finite";
-    return "the cause could not be located by repeating the step";
+    return "repeating the step did not show where it began";
 }
 
 }  // namespace relascope::core

@@ -24,6 +24,7 @@ struct DataOptions {
 
     // Relational Games: path is a folder of <task>_<split>.npz or one .npz file
     std::string family = "pentos";  // trained and validated on
+    std::string arrays;             // of the .npz: images,labels[,test images,test labels]
     bool streaming = false;         // a fresh image for every example; train_size is then an epoch
     std::string patterns = "AAA,AAB,ABA,ABB,ABC";  // match_pattern
 
@@ -62,6 +63,7 @@ struct DataOptions {
 
     // Images: path is a folder of binaries or IDX files, or of one folder a class
     std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
+    std::int64_t image_side = 32;  // px that the pictures of a folder are scaled to
     std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch
 
     /// Any images: how they are converted for the model that a run starts from

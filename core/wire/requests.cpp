@@ -230,7 +230,7 @@ OpenedCheckpoint openFarCheckpoint(Session& session, const std::string& path,
 void mirrorTokenizer(Session& session, const std::string& folder,
                      const Session::Progress& progress) {
     for (const char* name :
-         {"tokenizer.json", "vocab.json", "merges.txt", "tokenizer_config.json",
+         {"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "tokenizer_config.json",
           "special_tokens_map.json", "added_tokens.json", "config.json", "tokenizer.pkl"})
         mirrorFile(session, folder + "/" + name, [&] { return !progress || progress(1.0); });
 }

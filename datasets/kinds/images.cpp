@@ -26,7 +26,8 @@ ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progr
                               "dataset-fashion-mnist, or give a folder with its files");
         return readIdxFolder(folder, o.task, progress, std::move(stop));
     }
-    auto splits = readImageFolder(o.path, kFolderSide, progress, std::move(stop), o.preprocessor);
+    auto splits = readImageFolder(o.path, static_cast<int>(o.image_side), progress, std::move(stop),
+                                  o.preprocessor);
     splits.train = inRandomOrder(splits.train);
     if (splits.test) {
         splits.test = inRandomOrder(splits.test);

@@ -16,7 +16,10 @@ bool installed(const DataOptions& o) {
 std::vector<OwnField> imageFields() {
     using O = DataOptions;
     using namespace fields;
-    return {{280, choice(&O::augment, "augment", "Augmentation",
+    return {{275, when<O>(ownFolder,
+                          integer(&O::image_side, "image_side", "Image side",
+                                  "Pixels of the squares that pictures are scaled to.", 4, 1024))},
+            {280, choice(&O::augment, "augment", "Augmentation",
                          "Random crop with padding 4 and horizontal flip, optionally followed by "
                          "AutoAugment.",
                          {"none", "crop-flip", "autoaugment"})},

@@ -71,13 +71,17 @@ core::DataSplits openRelationalGames(const DataOptions& o, const core::ProgressC
     core::DataSplits splits;
     const bool folder = std::filesystem::is_directory(o.path);
     const std::string path = folder ? fileIn(o.path, o, o.family) : o.path;
-    const auto table = readNpzImages(path, progress, stop);
+    const auto [table, test] = readNpz(path, folder ? std::string() : o.arrays, progress, stop);
     core::DatasetPtr all = table;
     if (table->isSortedByClass()) all = inRandomOrder(table);
     splits.train = requireCount(path, all, 0, o.train_size, "train");
     splits.validation = requireCount(path, all, o.train_size, o.validation_size, "validation");
     const std::int64_t used = o.train_size + o.validation_size;
-    if (all->size() > used)
+    if (test)
+        splits.tests.emplace_back("test",
+                                  sliceOf(test->isSortedByClass() ? inRandomOrder(test) : test, 0,
+                                          std::min(o.test_size, test->size()), "test"));
+    else if (all->size() > used)
         splits.tests.emplace_back(
             folder ? o.family : "test",
             sliceOf(all, used, std::min(o.test_size, all->size() - used), "test"));
@@ -98,15 +102,20 @@ core::DatasetPtr evaluateRelationalGames(const std::string& path, const DataOpti
                                          const core::ProgressCallback& progress,
                                          std::stop_token stop) {
     const bool folder = std::filesystem::is_directory(path);
-    return readNpzImages(folder ? fileIn(path, o, split.empty() ? o.family : split) : path,
-                         progress, std::move(stop));
+    // Another file may have other names.
+    const auto read = readNpz(folder ? fileIn(path, o, split.empty() ? o.family : split) : path,
+                              path == o.path ? o.arrays : std::string(), progress, std::move(stop));
+    return split == "test" && read.test ? read.test : read.images;
 }
 
 // One file, or all existing families of a task.
 NamedSplits importRelationalGames(const DataOptions& o, const core::ProgressCallback& progress,
                                   std::stop_token stop) {
-    if (!std::filesystem::is_directory(o.path))
-        return {{"all", readNpzImages(o.path, progress, std::move(stop))}};
+    if (!std::filesystem::is_directory(o.path)) {
+        const auto read = readNpz(o.path, o.arrays, progress, std::move(stop));
+        if (!read.test) return {{"all", read.images}};
+        return {{"train", read.images}, {"test", read.test}};
+    }
     NamedSplits splits;
     std::string why;
     for (const auto& family : gameFamilies()) {

@@ -9,6 +9,10 @@ bool generatedPatterns(const DataOptions& o) {
     return o.task == "match_pattern" && o.path.empty();
 }
 
+bool isArchive(const DataOptions& o) {
+    return lowerCase(o.path).ends_with(".npz");
+}
+
 std::vector<OwnField> gameFields() {
     using O = DataOptions;
     using namespace fields;
@@ -16,6 +20,11 @@ std::vector<OwnField> gameFields() {
         {100, choice(&O::family, "family", "Train on",
                      "Shape family used for training and validation; the others are test splits.",
                      gameFamilies())},
+        {115, when<O>(isArchive,
+                      text(&O::arrays, "arrays", "Arrays",
+                           "Names of the arrays of the .npz: images,labels, or with those of the "
+                           "test split images,labels,images,labels. Empty: those that look like "
+                           "it."))},
         {130, when<O>(generatedPatterns, text(&O::patterns, "patterns", "Patterns",
                                               "Patterns to generate, comma-separated."))}};
 }
@@ -37,7 +46,7 @@ ImportForm archive() {
     ImportForm form;
     form.id = form.note = "npz";
     form.title = "Labelled images (.npz)";
-    form.help = "A NumPy archive with images and labels.";
+    form.help = "A NumPy archive with images and labels, by any names.";
     form.order = 10;
     form.anyTask = true;
     form.file = [](const std::string& path) -> std::optional<ImportMatch> {
@@ -106,9 +115,7 @@ DataKind games() {
         if (o.task == "match_pattern") patternProblems(o, found);
     };
     k.imports = {archive(), published()};
-    k.importOf = [](const DataOptions& o) -> std::string {
-        return lowerCase(o.path).ends_with(".npz") ? "npz" : "games";
-    };
+    k.importOf = [](const DataOptions& o) -> std::string { return isArchive(o) ? "npz" : "games"; };
     return k;
 }
 

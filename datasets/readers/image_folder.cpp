@@ -229,7 +229,9 @@ public:
         info.origin = m_root;
         info.height = m_size.height, info.width = m_size.width;
         info.classNames = names;
-        info.note = m_note = part.skipped.note(labels.size());
+        m_note = part.skipped.note(labels.size());
+        const auto scaled = scaledNote();
+        info.note = scaled + (scaled.empty() || m_note.empty() ? "" : "; ") + m_note;
         return std::make_shared<LoadedImages>(std::move(info), std::move(pixels),
                                               std::move(labels));
     }
@@ -238,6 +240,19 @@ public:
     const std::string& note() const { return m_note; }
 
 private:
+    /// Says so where pictures of one size are scaled to another.
+    std::string scaledNote() const {
+        if (m_prepares || m_sizes.size() != 1 || m_sizes.contains({m_size.width, m_size.height}))
+            return {};
+        const auto text = [](int width, int height) {
+            return std::to_string(width) + " x " + std::to_string(height);
+        };
+        const auto& [width, height] = *m_sizes.begin();
+        return "pictures of " + text(width, height) + " pixels were scaled to " +
+               text(m_size.width, m_size.height) +
+               (width == height ? "; data.image_side " + std::to_string(width) + " leaves them"
+                                : "");
+    }
     std::uint64_t imageBytes() const {
         return 3ull * static_cast<std::uint64_t>(m_size.width) *
                static_cast<std::uint64_t>(m_size.height);
@@ -260,6 +275,7 @@ private:
                                 "is not the " + std::to_string(m_size.width) + " x " +
                                     std::to_string(m_size.height) +
                                     " pixels of the model, whose images are not scaled: " + size);
+            m_sizes.emplace(image.width, image.height);
             const Image fitted = m_prepares ? core::prepared(image, m_processor)
                                             : fitImage(image, m_size.width, m_size.height, 3);
             pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());
@@ -277,6 +293,7 @@ private:
     const core::ProgressCallback& m_progress;
     std::stop_token m_stop;
     std::size_t m_files = 0, m_done = 0;
+    std::set<std::pair<int, int>> m_sizes;  ///< width and height of the pictures that were read
     std::string m_note;
     bool m_empty = false;
 };

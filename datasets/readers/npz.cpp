@@ -2,10 +2,14 @@
 #include <zip.h>
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
+#include <iomanip>
+#include <limits>
+#include <optional>
+#include <sstream>
 #include <type_traits>
 
 #include "datasets/readers/npz.h"
@@ -13,6 +17,7 @@
 #include "files/foreign_file.h"
 #include "files/memory.h"
 #include "files/npy.h"
+#include "files/npz.h"
 
 namespace relascope::datasets {
 namespace {
@@ -45,14 +50,6 @@ std::string zipErrorText(int code) {
     throw FileError(path, "cannot be opened as .npz: " + why);
 }
 
-// The other members, for a message: " (it has a.npy, b.npy)"; empty without any.
-std::string othersText(const std::set<std::string>& names) {
-    std::string text;
-    for (const auto& name : names)
-        if (text.size() < 200) text += (text.empty() ? " (it has " : ", ") + name;
-    return text.empty() ? text : text + ")";
-}
-
 // The way out for the usual other layouts of four sizes, as the end of a sentence; else empty.
 std::string layoutText(const std::vector<std::int64_t>& shape) {
     if (shape.size() != 4) return "";
@@ -72,6 +69,42 @@ std::int64_t integerAt(const std::uint8_t* at, const core::NpyHeader& h) {
     return static_cast<std::int64_t>(value);
 }
 
+// The number that the bytes at `at` stand for, in an array of floats.
+double floatAt(const std::uint8_t* at, const core::NpyHeader& h) {
+    const auto bits = static_cast<std::uint64_t>(integerAt(at, h));
+    return h.itemBytes == 4
+               ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+               : std::bit_cast<double>(bits);
+}
+
+/// Which values of floats are black and white.
+struct FloatRange {
+    double low = std::numeric_limits<double>::infinity(),
+           high = -std::numeric_limits<double>::infinity();
+
+    /// "floats from 0 to 16 were scaled to 0 to 255".
+    std::string note() const {
+        return "floats from " + formatted(low) + " to " + formatted(high) +
+               " were scaled to 0 to 255";
+    }
+    /// Floats from 0 are those of 1 or 255 where they come near, and else of their largest.
+    FloatRange ends() const {
+        if (low < 0.0) return *this;
+        return {0.0, high <= 1.0 ? 1.0 : high > 127.0 && high <= 255.0 ? 255.0 : high};
+    }
+    std::uint8_t byteOf(double value) const {
+        const double part = high > low ? (value - low) / (high - low) : 0.0;
+        return static_cast<std::uint8_t>(std::lround(255.0 * std::clamp(part, 0.0, 1.0)));
+    }
+
+private:
+    static std::string formatted(double value) {
+        std::ostringstream text;
+        text << std::setprecision(4) << value;
+        return text.str();
+    }
+};
+
 }  // namespace
 
 class NpzLoader {
@@ -83,34 +116,34 @@ public:
           m_progress(std::move(progress)),
           m_stop(std::move(stop)) {}
 
-    std::shared_ptr<const ImageTable> load() {
-        const auto count = zip_get_num_entries(m_archive.get(), 0);
-        if (count > 1000)
-            throw FileError(m_name, "has " + std::to_string(count) +
-                                        " members; an image archive has only a few");
-        std::set<std::string> names;
-        for (zip_int64_t i = 0; i < count; ++i) {
-            const char* member =
-                zip_get_name(m_archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
-            if (member && !names.insert(member).second)
-                throw FileError(m_name, std::string("has the member '") + member + "' twice");
-        }
-        for (const char* needed : {"images.npy", "labels.npy"})
-            if (!names.count(needed))
-                throw FileError(m_name, std::string("has no member '") + needed + "'" +
-                                            othersText(names) +
-                                            "; save it with numpy.savez(FILE, images=, labels=)");
-        readImages();
-        readLabels();
+    NpzImages load(const std::string& words) {
+        m_arrays = core::npzArrays(m_archive.get(), m_name);
+        const auto names = core::imageArrays(m_arrays, words, m_name);
+        NpzImages read;
+        const bool tested = !names.testImages.empty();
+        read.images = table(names.images, names.labels, tested ? 0.8 : 1.0);
+        if (tested) read.test = table(names.testImages, names.testLabels, 1.0);
+        return read;
+    }
+
+private:
+    std::shared_ptr<const ImageTable> table(const std::string& images, const std::string& labels,
+                                            double until) {
+        m_table = std::make_shared<ImageTable>();
+        const double from = m_done;
+        readImages(images, from + 0.97 * (until - from));
+        readLabels(labels, until);
         m_table->m_info.origin = m_name;
         m_table->m_info.name = std::filesystem::path(m_name).stem().string();
         return m_table;
     }
 
-private:
-    // Streams a member's data after its header: consume(header, piece of whole elements).
+    // Streams an array's data after its header: consume(header, piece of whole elements), while
+    // the progress goes to `until`.
     template <class Begin, class Consume>
-    void stream(const std::string& member, double fraction, Begin begin, Consume consume) {
+    void stream(const std::string& array, double until, Begin begin, Consume consume) {
+        const std::string member = array + ".npy";
+        const double from = m_done;
         const std::string where = m_name + ": " + member;
         zip_stat_t status;
         if (zip_stat(m_archive.get(), member.c_str(), 0, &status) != 0)
@@ -166,27 +199,51 @@ private:
             held -= offset + whole;
             offset = 0;
             if (m_progress && total > 0 &&
-                !m_progress(fraction * static_cast<double>(done) / static_cast<double>(total)))
+                !m_progress(from + (until - from) * static_cast<double>(done) /
+                                       static_cast<double>(total)))
                 throw Cancelled();
             if (got == 0) break;
         }
         if (done != total || held != 0)
             throw FileError(where, "is truncated: " + std::to_string(done) + " of " +
                                        std::to_string(total) + " bytes");
+        m_done = until;
     }
 
-    void readImages() {
+    // The range of the values of an array of floats; those of the test split have that of the
+    // images before them.
+    FloatRange rangeOf(const std::string& array, double until) {
+        if (m_range) return *m_range;
+        FloatRange range;
+        stream(
+            array, until, [](const core::NpyHeader&, const std::string&) {},
+            [&](const core::NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
+                const std::string& where) {
+                for (std::size_t at = 0; at < bytes; at += static_cast<std::size_t>(h.itemBytes)) {
+                    const double value = floatAt(data + at, h);
+                    if (!std::isfinite(value))
+                        throw FileError(where,
+                                        "has a value that is not finite; numpy.nan_to_num(images) "
+                                        "replaces such values");
+                    range.low = std::min(range.low, value);
+                    range.high = std::max(range.high, value);
+                }
+            });
+        m_range = range.ends();
+        m_floats = range.note();
+        return *m_range;
+    }
+
+    void readImages(const std::string& array, double until) {
         auto& info = m_table->m_info;
+        FloatRange range;
+        if (isOfFloats(array)) range = rangeOf(array, m_done + 0.4 * (until - m_done));
         std::size_t perBlock = 0;
         std::uint64_t used = 0;
         bool boolean = false;
         stream(
-            "images.npy", 0.98,
+            array, until,
             [&](const core::NpyHeader& h, const std::string& where) {
-                if (h.kind == 'f')
-                    throw FileError(where,
-                                    "is not of an integer type: pixels are 0 to 255; save "
-                                    "(255 * images).round().astype('uint8') where they are 0 to 1");
                 const std::size_t sizes = h.shape.size();
                 if (sizes != 3 && (sizes != 4 || (h.shape[3] != 1 && h.shape[3] != 3)))
                     throw FileError(where,
@@ -221,9 +278,13 @@ private:
                     const std::size_t old = block.size();
                     block.resize(old + count);
                     std::uint64_t wide = 0;
+                    at += count * item;
+                    for (std::size_t i = 0; i < count && h.kind == 'f'; ++i)
+                        block[old + i] = range.byteOf(floatAt(data + at - (count - i) * item, h));
+                    if (h.kind == 'f') continue;
                     for (std::size_t i = 0; i < count; ++i) {
-                        const auto value =
-                            static_cast<std::uint64_t>(integerAt(data + at + i * item, h));
+                        const auto value = static_cast<std::uint64_t>(
+                            integerAt(data + at - (count - i) * item, h));
                         wide |= value;
                         // Yes and no are white and black.
                         block[old + i] =
@@ -235,19 +296,30 @@ private:
                                         "upper bytes, (images >> 8).astype('uint8')");
                     used |= wide;
                     boolean = h.kind == 'b';
-                    at += count * item;
                 }
             });
-        if (used <= 1 && !boolean)
+        if (!m_floats.empty())
+            info.note = m_floats;
+        else if (used <= 1 && !boolean)
             info.note =
                 "no value of the images is above 1, where white is 255: were they scaled "
                 "to 0..1 before they were saved?";
     }
 
-    void readLabels() {
+    bool isOfFloats(const std::string& array) const {
+        const auto one = std::find_if(m_arrays.begin(), m_arrays.end(),
+                                      [&](const auto& some) { return some.name == array; });
+        if (one == m_arrays.end() || !one->ofNumbers || one->header.kind != 'f') return false;
+        if (one->header.itemBytes == 2)
+            throw FileError(m_name + ": " + array + ".npy",
+                            "is of 16-bit floats; save images.astype('float32')");
+        return true;
+    }
+
+    void readLabels(const std::string& array, double until) {
         int largest = 1;
         stream(
-            "labels.npy", 1.0,
+            array, until,
             [&](const core::NpyHeader& h, const std::string& where) {
                 if (h.kind == 'f')
                     throw FileError(where,
@@ -281,7 +353,11 @@ private:
     std::string m_name;
     core::ProgressCallback m_progress;
     std::stop_token m_stop;
-    std::shared_ptr<ImageTable> m_table = std::make_shared<ImageTable>();
+    std::vector<core::NpzArray> m_arrays;
+    std::shared_ptr<ImageTable> m_table;  ///< that is being read
+    std::optional<FloatRange> m_range;    ///< of arrays of floats
+    std::string m_floats;                 ///< the note about it
+    double m_done = 0.0;                  ///< of the progress
 };
 
 std::int64_t ImageTable::read(std::int64_t index, std::span<std::uint8_t> pixels) const {
@@ -297,9 +373,8 @@ bool ImageTable::isSortedByClass() const {
            m_labels.front() != m_labels.back();
 }
 
-std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
-                                                const core::ProgressCallback& progress,
-                                                std::stop_token stop) {
+NpzImages readNpz(const std::string& path, const std::string& arrays,
+                  const core::ProgressCallback& progress, std::stop_token stop) {
     if (!std::filesystem::is_regular_file(path))
         throw FileError(path, "is not there or not a file");
     int code = 0;
@@ -310,11 +385,21 @@ std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
         file.read(start, sizeof(start));
         refuse(path, zipErrorText(code), {start, static_cast<std::size_t>(file.gcount())});
     }
-    return NpzLoader(std::move(archive), path, progress, std::move(stop)).load();
+    return NpzLoader(std::move(archive), path, progress, std::move(stop)).load(arrays);
 }
 
+std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
+                                                const core::ProgressCallback& progress,
+                                                std::stop_token stop) {
+    return readNpz(path, {}, progress, std::move(stop)).images;
+}
 std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
                                                 const std::string& name) {
+    return readNpz(bytes, name).images;
+}
+
+NpzImages readNpz(std::span<const std::uint8_t> bytes, const std::string& name,
+                  const std::string& arrays) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -328,7 +413,7 @@ std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> by
                 std::min<std::size_t>(bytes.size(), 512)});
     }
     zip_error_fini(&error);
-    return NpzLoader(std::move(archive), name, {}, {}).load();
+    return NpzLoader(std::move(archive), name, {}, {}).load(arrays);
 }
 
 namespace {

@@ -33,13 +33,25 @@ private:
     std::vector<std::int32_t> m_labels;
 };
 
-/// Reads `images` (N, H, W, 3 or 1; any integer type, values 0..255) and `labels` (N) or (N, 1).
-/// Members are inflated in pieces of 64 KiB straight to bytes, so memory stays near N * H * W * C.
-/// Throws FileError naming file, member and field, or Cancelled.
+struct NpzImages {
+    std::shared_ptr<const ImageTable> images;
+    std::shared_ptr<const ImageTable> test;  ///< null where the archive has no test split
+};
+
+/// Reads images (N, H, W, 3 or 1) or (N, H, W) and labels (N) or (N, 1) of any integer type, values
+/// of pixels 0..255; `arrays`: which (core::imageArrays()). Floats are scaled to 0..255, those of
+/// the test split as the others, with a note. Members are inflated in pieces of 64 KiB straight to
+/// bytes, so memory stays near N * H * W * C. Throws FileError naming file, member and field, or
+/// Cancelled.
+NpzImages readNpz(const std::string& path, const std::string& arrays,
+                  const core::ProgressCallback& progress = {}, std::stop_token stop = {});
+/// Its images alone.
 std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
                                                 const core::ProgressCallback& progress = {},
                                                 std::stop_token stop = {});
-/// readNpzImages() from bytes in memory, for tests and fuzzing.
+/// readNpz() from bytes in memory, for tests and fuzzing.
+NpzImages readNpz(std::span<const std::uint8_t> bytes, const std::string& name,
+                  const std::string& arrays = {});
 std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
                                                 const std::string& name);
 

@@ -17,6 +17,7 @@
 #include "app/inspector_editing.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/analysis_window.h"
+#include "app/pages/measure_page.h"
 #include "support/processes.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
@@ -393,24 +394,24 @@ TEST_F(EditsTest, AnEvaluationLeavesNoProcess) {
 TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
     openEditable();
     command("Ablation...");
-    ASSERT_TRUE(tab().measureWindow());
-    EXPECT_TRUE(tab().measureWindow()->isVisible());
-    EXPECT_EQ(tab().measureWindow()->current()->analysis().name, "ablate");
+    EXPECT_EQ(window->currentPage(), PageId::Measure);
+    auto& analyses = window->measurePage()->analyses();
+    EXPECT_TRUE(analyses.isVisible());
+    EXPECT_EQ(analyses.current()->analysis().name, "ablate");
     Edit edit;
     edit.point = "blocks.0.rel.hook_r";
-    Q_EMIT tab().measureWindow()->editsRequested({edit}, {});
+    Q_EMIT analyses.editsRequested({edit}, {});
     EXPECT_TRUE(editedIs(true));
     // A head that is chosen there is shown here.
-    Q_EMIT tab().measureWindow()->mapRequested(MapKind::RelationalAttention, 0, 0);
+    Q_EMIT analyses.mapRequested(MapKind::RelationalAttention, 0, 0);
     EXPECT_EQ(inspector()->view().kind, MapKind::RelationalAttention);
     EXPECT_EQ(inspector()->view().layer, 0);
-    tab().measureWindow()->close();
 }
 
 TEST_F(EditsTest, AlongTrainingFollowsTheInspectorAndMovesTheCursor) {
     openEditable();
     command("Along training...");
-    auto* measure = tab().measureWindow();
+    auto* measure = window->measurePage()->made();
     ASSERT_TRUE(measure);
     EXPECT_EQ(measure->current()->analysis().name, "along");
     auto* view = dynamic_cast<AlongView*>(measure->tab("along")->view());

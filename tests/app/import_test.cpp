@@ -5,12 +5,14 @@
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QImage>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "app/pages/import_dialog.h"
+#include "support/npz_file.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
 #include "types/data_kind.h"
@@ -138,6 +140,85 @@ TEST(ImportDialog, SaysWhatCannotBeImported) {
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     QTest::keyClick(child<QComboBox>(dialog, "Format"), Qt::Key_Home);
     EXPECT_TRUE(dialog.importButton()->isEnabled()) << "at the user's word";
+}
+
+// An archive whose arrays have other names is asked about, with what was guessed chosen.
+TEST(ImportDialog, AsksWhichArraysAreTheImages) {
+    using testing_support::npyOf;
+    Disk disk;
+    const auto file = disk.folder.filePath("digits.npz");
+    const std::vector<std::int64_t> four{4}, images{4, 2, 2}, two{2, 2, 2};
+    testing_support::writeNpzFile(
+        file.toStdString(),
+        {{"scans.npy", npyOf<std::uint8_t>("|u1", images, std::vector<std::uint8_t>(16))},
+         {"blurred.npy", npyOf<std::uint8_t>("|u1", images, std::vector<std::uint8_t>(16))},
+         {"digit_class.npy", npyOf<std::int64_t>("<i8", four, {0, 1, 0, 1})},
+         {"writer.npy", npyOf<std::int64_t>("<i8", four, {0, 0, 1, 1})},
+         {"scans_test.npy", npyOf<std::uint8_t>("|u1", two, std::vector<std::uint8_t>(8))},
+         {"class_test.npy", npyOf<std::int64_t>("<i8", {2}, {0, 1})}});
+    ImportDialog dialog;
+    dialog.show();
+    const auto set = [&](const QString& path) {
+        dialog.setPath(path);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog.validating(); }, 10000));
+    };
+    set(file);
+    EXPECT_EQ(dialog.imagesBox(0)->currentText(), "scans: 4 x 2 x 2, uint8");
+    EXPECT_EQ(dialog.labelsBox(0)->currentText(), "digit_class: 4, int64");
+    EXPECT_TRUE(dialog.labelsBox(1)->isVisible());
+    EXPECT_EQ(dialog.options().arrays, "scans,digit_class,scans_test,class_test");
+    const auto choose = [](QComboBox* box, const QString& name) {
+        box->setCurrentIndex(box->findData(name));
+        Q_EMIT box->activated(box->currentIndex());
+    };
+    choose(dialog.labelsBox(0), "writer");
+    choose(dialog.imagesBox(1), {});
+    EXPECT_FALSE(dialog.labelsBox(1)->isVisible());
+    EXPECT_EQ(dialog.options().arrays, "scans,writer");
+    EXPECT_TRUE(dialog.importButton()->isEnabled());
+    // Two images have no labels of their own beside those of the test split.
+    choose(dialog.imagesBox(0), "scans_test");
+    EXPECT_EQ(dialog.labelsBox(0)->currentText(), "class_test: 2, int64");
+    // Usual names need no choice, and what has none says so at once.
+    const auto usual = disk.folder.filePath("usual.npz"), none = disk.folder.filePath("none.npz");
+    testing_support::writeNpzFile(
+        usual.toStdString(),
+        {{"images.npy", npyOf<std::uint8_t>("|u1", images, std::vector<std::uint8_t>(16))},
+         {"labels.npy", npyOf<std::int64_t>("<i8", four, {0, 1, 0, 1})}});
+    testing_support::writeNpzFile(none.toStdString(),
+                                  {{"data.npy", npyOf<std::int64_t>("<i8", four, {0, 1, 0, 1})}});
+    set(usual);
+    EXPECT_FALSE(dialog.imagesBox(0)->isVisible());
+    EXPECT_EQ(dialog.options().arrays, "");
+    set(none);
+    EXPECT_TRUE(dialog.note().contains("has no array of images: it has data: 4, int64"))
+        << dialog.note().toStdString();
+    EXPECT_FALSE(dialog.importButton()->isEnabled());
+}
+
+TEST(ImportDialog, AsksForTheSizeOfPictures) {
+    Disk disk;
+    const auto picture = [&](const QString& name, int width, int height) {
+        const auto path = disk.write(name);
+        ASSERT_TRUE(QImage(width, height, QImage::Format_RGB888).save(path));
+    };
+    picture("a/1.png", 8, 8);
+    picture("b/1.png", 8, 8);
+    ImportDialog dialog;
+    dialog.show();
+    const auto sizes = [&] {
+        dialog.setPath(disk.folder.path());
+        EXPECT_TRUE(QTest::qWaitFor([&] { return !dialog.validating(); }, 10000));
+        EXPECT_TRUE(dialog.sideBox()->isVisible());
+        return dialog.sideBox()->currentText();
+    };
+    EXPECT_EQ(sizes(), "8 x 8, as they are");
+    EXPECT_EQ(dialog.options().image_side, 8);
+    dialog.sideBox()->setCurrentIndex(1);
+    EXPECT_EQ(dialog.sideBox()->currentText(), "8 x 8, scaled to 32 x 32");
+    EXPECT_EQ(dialog.options().image_side, 32);
+    picture("b/2.png", 20, 10);
+    EXPECT_EQ(sizes(), "scaled to 32 x 32");
 }
 
 }  // namespace

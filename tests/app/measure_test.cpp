@@ -421,7 +421,7 @@ TEST_F(MeasureWindowTest, MinimalPairsOfAFileAreScoredAndTheirPartsTakenOut) {
     EXPECT_EQ(shown->answer().number("count"), 10.0);
     EXPECT_EQ(shown->phenomena()->tableModel()->rowCount(), 1);
     ASSERT_FALSE(shown->tokens()->panels().empty());
-    EXPECT_TRUE(shown->headText().contains("first token only read"));
+    EXPECT_TRUE(shown->headText().contains("the first token is not scored"));
 
     // The parts of the same model; ten pairs are too few for a sentence.
     auto* parts = window.tab("phenomena");

@@ -21,6 +21,7 @@
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz.h"
 #include "options/estimates.h"
+#include "support/npz_file.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/bar/status_strip.h"
@@ -112,6 +113,38 @@ TEST_F(OwnDataTest, AnArchiveOfImagesTrainsAtOnce) {
     EXPECT_TRUE(c().experiment.title().startsWith("shapes, 420 images"));
     EXPECT_FALSE(window->form()->row("data.task")->isVisible()) << "a file has no task";
     EXPECT_TRUE(trainsAtOnce().startsWith("shapes-dat-s0"));
+}
+
+// As Keras saves them: other names, floats, a test split.
+TEST_F(OwnDataTest, ArraysOfOtherNamesTrainAtOnce) {
+    using testing_support::npyOf;
+    const auto path = folder.filePath(QStringLiteral("keras.npz"));
+    std::vector<float> pixels(160 * 8 * 8);
+    std::vector<std::int64_t> labels(160);
+    for (std::size_t k = 0; k < pixels.size(); ++k)
+        pixels[k] = static_cast<float>((k * 7919) % 17) / 16.0F;
+    for (std::size_t k = 0; k < labels.size(); ++k) labels[k] = static_cast<std::int64_t>(k % 3);
+    const std::vector<float> few(pixels.begin(), pixels.begin() + 40 * 64);
+    const std::vector<std::int64_t> their(labels.begin(), labels.begin() + 40);
+    testing_support::writeNpzFile(path.toStdString(),
+                                  {{"x_train.npy", npyOf("<f4", {160, 8, 8}, pixels)},
+                                   {"y_train.npy", npyOf("<i8", {160}, labels)},
+                                   {"x_test.npy", npyOf("<f4", {40, 8, 8}, few)},
+                                   {"y_test.npy", npyOf("<i8", {40}, their)}});
+    setUp(path);
+    EXPECT_EQ(sizes(), (Sizes{130, 30, 40}));
+    // The set-up is there again in the next window, until it is started or reset.
+    const auto saved = c().experiment.saveForm();
+    const auto options = c().experiment.options();
+    ASSERT_TRUE(c().experiment.choosePreset(QStringLiteral("quick")));
+    EXPECT_TRUE(c().experiment.saveForm().isEmpty()) << "a preset as it is";
+    for (const char* bad : {"", "{}", "[", R"({"options":{},"preset":{},"reasons":{"x":"y"}})"})
+        EXPECT_FALSE(c().experiment.restoreForm(bad)) << bad;
+    ASSERT_TRUE(c().experiment.restoreForm(saved));
+    EXPECT_TRUE(c().experiment.options() == options);
+    EXPECT_TRUE(c().experiment.isSetUp());
+    window->bar()->startButton()->setFocus();
+    EXPECT_TRUE(trainsAtOnce().startsWith("keras-dat-s0"));
 }
 
 TEST_F(OwnDataTest, PicturesInFoldersTrainAtOnceWithASmallModel) {

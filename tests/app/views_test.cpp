@@ -20,6 +20,7 @@
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/measure_page.h"
 #include "app/view_files.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
@@ -126,7 +127,7 @@ protected:
         if (name == "duel") return in.duelPage()->tab();
         if (name == "atlas" || name == "scan")
             return qobject_cast<AtlasPage*>(in.page(PageId::Atlas))->tab(name);
-        return in.edits().measureWindow()->tab(name);
+        return in.measurePage()->analyses().tab(name);
     }
     void measure(const std::string& name) {
         window->edits().measure(name);
@@ -149,7 +150,7 @@ protected:
         auto* page = name == "duel" ? in.duelPage()->findChild<AnalysisWindow*>()
                      : name == "atlas" || name == "scan"
                          ? qobject_cast<AtlasPage*>(in.page(PageId::Atlas))
-                         : in.edits().measureWindow();
+                         : in.measurePage()->made();
         auto& controller = page->controller();
         return !tab->view()->isEmpty() && !controller.task(tab->analysis()).busy();
     }

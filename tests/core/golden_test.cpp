@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Origins, GoldenWhy, testing::ValuesIn(testing_support::
                          });
 
 TEST(GoldenCases, AreAllThere) {
-    EXPECT_EQ(testing_support::goldenCases().size(), 78u);
+    EXPECT_EQ(testing_support::goldenCases().size(), 81u);
     EXPECT_EQ(testing_support::whyCases().size(), 21u);
 }
 

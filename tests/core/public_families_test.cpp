@@ -363,7 +363,7 @@ TEST(PublicFamilies, GenerateTheSameWithAndWithoutTheCache) {
         SCOPED_TRACE(name);
         const auto source = CheckpointSource::open(kPublic + name);
         const auto options = checkpointModel(*source);
-        if (options.input() != InputKind::Tokens) continue;
+        if (options.input() != InputKind::Tokens || readsBothWays(options)) continue;
         auto model = makeModel(options);
         loadWeights(*model, options, *source);
         model->eval();
@@ -443,14 +443,15 @@ TEST(PublicFamilies, UseTheirFilesWithoutACopy) {
         EXPECT_TRUE(read.mapped.empty());
         // Archives of PyTorch are read, and tensors that do not begin at a multiple of 4 bytes: all
         // of those behind a bias of 61 numbers of 16 bits.
-        EXPECT_EQ(inFile.mapped.empty(),
-                  fs::exists(kPublic + name + "/pytorch_model.bin") || name.ends_with("/gptj"));
+        const bool odd =
+            name.ends_with("/gptj") || name.ends_with("/roberta") || name.ends_with("/modernbert");
+        EXPECT_EQ(inFile.mapped.empty(), fs::exists(kPublic + name + "/pytorch_model.bin") || odd);
         EXPECT_TRUE(torch::equal(read.pass(io), inFile.pass(io)));
         const core::FamilyFile file(inFile.options, inFile.source->tensors());
         std::map<std::string, torch::Tensor> weights;
         for (const auto& entry : stateOf(*inFile.model)) weights[entry.name] = entry.tensor;
         for (const auto& tensor : file.tensors()) {
-            if (tensor.optional || inFile.mapped.empty()) continue;
+            if (tensor.optional || !file.find(tensor) || inFile.mapped.empty()) continue;
             const bool view = tensor.form == core::StoredForm::Plain ||
                               tensor.form == core::StoredForm::Patches ||
                               tensor.form == core::StoredForm::Rows;

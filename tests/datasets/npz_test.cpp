@@ -3,8 +3,8 @@
 #include "datasets/readers/npz.h"
 
 #include <gtest/gtest.h>
-#include <zip.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +12,7 @@
 
 #include "datasets/generators/relational_games.h"
 #include "files/npy.h"
+#include "support/npz_file.h"
 #include "support/rooms.h"
 
 namespace relascope {
@@ -25,16 +26,7 @@ std::string temporary(const std::string& name) {
 std::vector<std::uint8_t> zipOf(const std::vector<std::pair<std::string, std::string>>& members,
                                 bool deflate = true) {
     const std::string path = temporary("made.npz");
-    std::filesystem::remove(path);
-    int code = 0;
-    zip_t* archive = zip_open(path.c_str(), ZIP_CREATE, &code);
-    for (const auto& [name, data] : members) {
-        const auto index = zip_file_add(archive, name.c_str(),
-                                        zip_source_buffer(archive, data.data(), data.size(), 0), 0);
-        zip_set_file_compression(archive, static_cast<zip_uint64_t>(index),
-                                 deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
-    }
-    EXPECT_EQ(zip_close(archive), 0);
+    testing_support::writeNpzFile(path, members, deflate);
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -122,14 +114,14 @@ TEST(Npz, RefusesWhatIsWrongByName) {
     expectRefused(array("|u1", {1, 2, 2, 3}, kImage + "x"), kLabels, "shape needs");
     expectRefused(array("<i2", {1, 2, 2, 3}, std::string(24, '\x7f')), kLabels, "outside 0..255");
     expectRefused(array("|i1", {1, 2, 2, 3}, std::string(12, '\xff')), kLabels, "outside 0..255");
-    expectRefused(array("<f4", {1, 2, 2, 3}, std::string(48, '\0')), kLabels, "integer type");
+    expectRefused(array("<f2", {1, 2, 2, 3}, std::string(24, '\0')), kLabels, "16-bit floats");
     expectRefused(array("|O", {1, 2, 2, 3}, kImage), kLabels, "Python objects");
     expectRefused(array("|u1", {12}, kImage), kLabels, "(N, height, width");
     expectRefused(array("|u1", {1, 3, 2, 2}, kImage), kLabels, "images.transpose(0, 2, 3, 1)");
     expectRefused(array("|u1", {1, 1, 3, 4}, kImage), kLabels, "images.transpose(0, 2, 3, 1)");
     expectRefused(array("|u1", {1, 3, 1, 4}, kImage), kLabels, "channels last");
     expectRefused(array("<u2", {1, 2, 2, 3}, std::string(24, '\x7f')), kLabels, "images >> 8");
-    expectRefused(array("<f4", {1, 2, 2, 3}, std::string(48, '\0')), kLabels, "255 * images");
+    expectRefused(testing_support::npyOf<float>("<f4", {1, 1, 1, 1}, {NAN}), kLabels, "not finite");
     expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<f8", {1}, std::string(8, '\0')),
                   "labels.astype('int64')");
     expectRefused(array("|u1", {1, 2, 2, 3}, kImage),
@@ -141,9 +133,9 @@ TEST(Npz, RefusesWhatIsWrongByName) {
     expectRefused("not an array", kLabels, "is not a .npy array");
     expectRefused("\x93NUM", kLabels, "truncated");
     expectRefused("", kLabels, "truncated");
-    EXPECT_NE(
-        reasonOf(zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}})).find("labels.npy"),
-        std::string::npos);
+    EXPECT_NE(reasonOf(zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}}))
+                  .find("has no labels for"),
+              std::string::npos);
     EXPECT_FALSE(reasonOf({}).empty());
     const auto refused = [](const std::string& bytes, const char* what) {
         EXPECT_NE(reasonOf({bytes.begin(), bytes.end()}).find(what), std::string::npos)
@@ -164,6 +156,74 @@ TEST(Npz, RefusesWhatIsWrongByName) {
     EXPECT_FALSE(reasonOf({'P', 'K', 3, 4}).empty());
     EXPECT_THROW(readNpzImages("/nonexistent.npz"), FileError);
     EXPECT_THROW(readNpzImages(testing::TempDir()), FileError);
+}
+
+// Arrays of any names, as scikit-learn, Keras and people save them.
+TEST(Npz, FindsLabelledImagesByTheirShapesAndNames) {
+    using testing_support::npyOf;
+    const auto images = npyOf<std::uint8_t>("|u1", {2, 1, 2}, {1, 2, 3, 200}),
+               labels = npyOf<std::int64_t>("<i8", {2}, {1, 0});
+    const auto read = [](const std::vector<std::pair<std::string, std::string>>& members,
+                         const std::string& arrays = {}) {
+        return readNpz(zipOf(members), "f.npz", arrays);
+    };
+    const auto digits = read({{"DESCR.npy", array("<U4", {}, std::string(16, 'a'))},
+                              {"data.npy", npyOf<std::uint8_t>("|u1", {2, 2}, {1, 2, 3, 200})},
+                              {"weights.npy", npyOf<float>("<f4", {2}, {0.5F, 1.0F})},
+                              {"scans.npy", images},
+                              {"digit_class.npy", labels}});
+    EXPECT_EQ(digits.images->sample(1).image.pixels[1], 200);
+    EXPECT_EQ(digits.images->sample(0).label, 1) << "integers, and not the weights";
+    EXPECT_EQ(digits.test, nullptr);
+    const std::vector<std::pair<std::string, std::string>> keras{
+        {"x_test.npy", npyOf<std::uint8_t>("|u1", {1, 1, 2}, {7, 9})},
+        {"x_train.npy", images},
+        {"y_train.npy", labels},
+        {"y_test.npy", npyOf<std::uint8_t>("|u1", {1}, {1})}};
+    const auto parted = read(keras);
+    EXPECT_EQ(parted.images->size(), 2);
+    ASSERT_NE(parted.test, nullptr);
+    EXPECT_EQ(parted.test->sample(0).image.pixels[1], 9);
+    EXPECT_EQ(read(keras, "x_test, y_test").images->sample(0).image.pixels[1], 9);
+    EXPECT_EQ(read(keras, "x_test,y_test,x_train,y_train").test->size(), 2);
+    EXPECT_THROW(read(keras, "x_train"), OptionError);
+    EXPECT_THROW(read(keras, "x_train,,y_train"), OptionError);
+    EXPECT_THROW(read(keras, "x_train,y"), FileError) << "no such array";
+    EXPECT_THROW(read(keras, "x_train,y_test"), FileError) << "one label for two images";
+    const auto reason =
+        reasonOf(zipOf({{"data.npy", npyOf<std::uint8_t>("|u1", {4}, {1, 2, 3, 4})}}));
+    EXPECT_NE(reason.find("has no array of images: it has data: 4, uint8"), std::string::npos)
+        << reason;
+}
+
+TEST(Npz, FloatsAreScaledWithANote) {
+    using testing_support::npyOf;
+    const auto labels = npyOf<std::int64_t>("<i8", {1}, {1});
+    const auto read = [&](const std::vector<double>& pixels, const std::vector<double>& test = {}) {
+        const auto shape = [](const auto& of) {
+            return std::vector<std::int64_t>{1, 1, static_cast<std::int64_t>(of.size())};
+        };
+        std::vector<std::pair<std::string, std::string>> members{
+            {"x_train.npy", npyOf<double>("<f8", shape(pixels), pixels)}, {"y_train.npy", labels}};
+        if (!test.empty()) {
+            members.emplace_back("x_test.npy", npyOf<double>("<f8", shape(test), test));
+            members.emplace_back("y_test.npy", labels);
+        }
+        return readNpz(zipOf(members), "f.npz");
+    };
+    const auto pixels = [](const auto& table) { return table->sample(0).image.pixels; };
+    using Bytes = std::vector<std::uint8_t>;
+    const auto unit = read({0.0, 0.5, 1.0});
+    EXPECT_EQ(pixels(unit.images), (Bytes{0, 128, 255}));
+    EXPECT_EQ(unit.images->info().note, "floats from 0 to 1 were scaled to 0 to 255");
+    EXPECT_EQ(pixels(read({0.0, 0.2, 0.4}).images), (Bytes{0, 51, 102})) << "dark ones stay dark";
+    EXPECT_EQ(pixels(read({0.0, 8.0, 16.0}).images), (Bytes{0, 128, 255}))
+        << "scikit-learn's digits";
+    EXPECT_EQ(pixels(read({0.0, 3.0, 254.0}).images), (Bytes{0, 3, 254}));
+    EXPECT_EQ(pixels(read({-1.0, 0.0, 1.0}).images), (Bytes{0, 128, 255}));
+    EXPECT_EQ(pixels(read({0.0, 0.0, 0.0}).images), (Bytes{0, 0, 0}));
+    // Those of the test split are scaled as the others.
+    EXPECT_EQ(pixels(read({0.0, 8.0, 16.0}, {4.0, 32.0}).test), (Bytes{64, 255}));
 }
 
 TEST(Npz, SurvivesTruncationAndFlippedBytesAnywhere) {

@@ -177,6 +177,16 @@ TEST_F(PictureFolders, CountByReasonWhatTheyLeaveOut) {
         expectNote(data, words);
 }
 
+TEST_F(PictureFolders, SayThatTheyScale) {
+    const auto data = readImageFolder(m_folder.path(), 32).train;
+    EXPECT_EQ(data->info().width, 32);
+    EXPECT_EQ(data->info().note,
+              "pictures of 8 x 8 pixels were scaled to 32 x 32; data.image_side 8 leaves them");
+    add("a/large.png", picture(20, 10, 1, 2, 3));
+    EXPECT_EQ(readImageFolder(m_folder.path(), 32).train->info().note, "")
+        << "of several sizes, as photographs are";
+}
+
 TEST_F(PictureFolders, ReadSubFoldersOnce) {
     add("a/more/deep/7.png", picture(8, 8, 1, 2, 3));
     fs::create_directory_symlink("..", m_folder / "a/more/back");

@@ -76,6 +76,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     pair.vocabulary = {"vocab.json", vocabulary};
     pair.merges = {"merges.txt", typed};
     readsOrSays([&] { check(tokenizerOf(pair), typed); });
+    auto lines = folder;
+    lines.lines = {"vocab.txt", "[UNK]\n" + typed};
+    readsOrSays([&] { check(tokenizerOf(lines), typed); });
     folder.tokenizer = {"tokenizer.json",
                         file.dump(-1, ' ', false, json::error_handler_t::replace)};
     readsOrSays([&] { check(tokenizerOf(folder), typed); });

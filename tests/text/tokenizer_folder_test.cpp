@@ -155,7 +155,7 @@ TEST_F(TokenizerFolders, MarksOfByteOrderAndOldLineEndsAreNoTokens) {
 TEST_F(TokenizerFolders, OtherKindsAreNamed) {
     for (const auto& [name, kind] :
          {std::pair{"tokenizer.model", "SentencePiece"}, std::pair{"spiece.model", "SentencePiece"},
-          std::pair{"tekken.json", "mistral-common"}, std::pair{"vocab.txt", "WordPiece"}}) {
+          std::pair{"tekken.json", "mistral-common"}}) {
         writeBytes(m_folder / name, "x");
         settings(json::object());
         expectRefusal(name, {kind, "tokenizer.json"});
@@ -165,6 +165,30 @@ TEST_F(TokenizerFolders, OtherKindsAreNamed) {
         EXPECT_NE(said.find(kind), std::string::npos) << said;
         std::filesystem::remove(m_folder / name);
     }
+}
+
+// As BertTokenizerFast reads it.
+TEST_F(TokenizerFolders, AVocabTxtAloneIsWordPiece) {
+    writeBytes(m_folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\n##m\nThe\r\n,\n");
+    settings({{"tokenizer_class", "BertTokenizer"}});
+    EXPECT_EQ(typed("Them, THE q[MASK]"), (Ids{2, 5, 6, 8, 5, 1, 4, 3}));
+    EXPECT_EQ(open()->decode(Ids{5, 6, 8, 5}), "them, the");
+    EXPECT_EQ(open()->maskToken(), 4);
+    EXPECT_EQ(open()->unknownToken(), 1);
+    settings({{"do_lower_case", false}, {"mask_token", "[PAD]"}});
+    EXPECT_EQ(typed("The them"), (Ids{2, 7, 5, 6, 3}));
+    EXPECT_EQ(openTokenizer(m_folder / "vocab.txt")->encodeTyped("The"), (Ids{2, 7, 3}));
+    settings({{"tokenizer_class", "MPNetTokenizer"}});
+    expectRefusal("tokenizer_config.json", {"MPNetTokenizer", "vocab.txt"});
+    settings({{"do_lower_case", 1}});
+    expectRefusal("tokenizer_config.json", {"do_lower_case is 1"});
+    settings(json::object());
+    writeBytes(m_folder / "vocab.txt", "a text\nof two lines\n");
+    expectRefusal("vocab.txt", {"no line '[UNK]'"});
+    // Beside nothing that tells of a model it is a text.
+    std::filesystem::remove(m_folder / "tokenizer_config.json");
+    EXPECT_THROW(open(), FileError);
+    EXPECT_EQ(tokenizerBeside(m_folder.path(), 0), nullptr);
 }
 
 // Transformers and `tokenizers` give such a token the next id, whatever the file says.
@@ -226,7 +250,8 @@ TEST(CharacterPairs, AreReadAsPublished) {
          {{"type", "Sequence"},
           {"decoders",
            {{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
-            {{"type", "ByteFallback"}}}}}},
+            {{"type", "ByteFallback"}},
+            {{"type", "Fuse"}}}}}},
         {"model",
          {{"type", "BPE"},
           {"unk_token", "<unk>"},

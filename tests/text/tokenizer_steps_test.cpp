@@ -126,7 +126,17 @@ TEST(TokenizerSteps, RefuseByFieldAndValue) {
     const auto has = [](const std::string& text, const std::string& part) {
         EXPECT_NE(text.find(part), std::string::npos) << text;
     };
-    has(said({{"type", "Precompiled"}}, true), "normalizer.type is 'Precompiled'");
+    has(said({{"type", "Nmt"}}, true), "normalizer.type is 'Nmt'");
+    has(said({{"type", "Precompiled"}}, true), "normalizer.precompiled_charsmap is missing");
+    has(said({{"type", "BertNormalizer"}, {"lowercase", "no"}}, true), "normalizer.lowercase is");
+    // A tree that is cut, a text outside of the texts, texts that do not end.
+    for (const auto& [charsmap, why] :
+         {std::pair{"?", "not in base64"}, std::pair{"AAA=", "has 2 bytes"},
+          std::pair{"/wAAAAAAAAA=", "has a tree of 255 bytes in 8, so it is cut"},
+          std::pair{"DAAAAACAAQBhDQAAAQAAAAA=", "has a text at byte 1"},
+          std::pair{"DAAAAACAAQBhIQAAAQAAAAA=", "has an entry at unit 9"},
+          std::pair{"BAAAAAAAAABh", "does not end"}})
+        has(said({{"type", "Precompiled"}, {"precompiled_charsmap", charsmap}}, true), why);
     has(said({{"type", "Replace"}, {"content", ""}}, true), "normalizer.pattern");
     has(said({{"type", "Prepend"}}, true), "normalizer.prepend is missing");
     has(said({{"type", "Sequence"}}, true), "normalizer.normalizers is not a list");

@@ -159,22 +159,31 @@ TEST(CommandPalette, FindsAndTriggers) {
     EXPECT_FALSE(palette.isVisible());
 }
 
-TEST(ShortcutSheet, ShowsEveryKey) {
-    ShortcutSheet sheet({{"Space", "Start or pause"}, {"N", "One step"}, {"F1", "This sheet"}});
-    EXPECT_FALSE(sheet.grab().isNull());
-    // Long words are not cut: the dialog takes what they need, or one column.
-    std::vector<std::pair<QString, QString>> keys;
+TEST(ShortcutSheet, ShowsAndSearchesEveryKey) {
+    std::vector<Shortcut> keys{{"Run", "Space", "Start or pause"}, {"Help", "F1", "This sheet"}};
+    // Long words are not cut: they take a second line.
     for (int k = 0; k < 30; ++k)
-        keys.emplace_back("Ctrl+Shift+F12",
-                          QString("Something that takes %1 long words to say").arg(k));
-    ShortcutSheet large(keys);
-    large.setAttribute(Qt::WA_DontShowOnScreen);
-    large.show();
-    const QWidget* inside = large.findChild<QScrollArea*>()->widget();
-    for (const auto* label : inside->findChildren<QLabel*>()) {
-        EXPECT_GE(label->width(), label->sizeHint().width()) << label->text().toStdString();
-        EXPECT_LE(label->mapTo(&large, QPoint(label->width(), 0)).x(), large.width());
-    }
+        keys.push_back({"Window", "Ctrl+Shift+F12",
+                        QString("Something that takes %1 long words to say").arg(k).repeated(2)});
+    ShortcutSheet sheet(keys);
+    sheet.setAttribute(Qt::WA_DontShowOnScreen);
+    sheet.show();
+    const auto shown = [&] {
+        QStringList texts;
+        for (const auto* label :
+             sheet.findChild<QScrollArea*>()->widget()->findChildren<QLabel*>()) {
+            if (!label->isVisible()) continue;
+            texts << label->text();
+            EXPECT_LE(label->mapTo(&sheet, QPoint(label->width(), 0)).x(), sheet.width());
+        }
+        return texts;
+    };
+    EXPECT_EQ(shown().size(), 32 + 3) << "keys and groups";
+    QTest::keyClicks(sheet.searchField(), "pause START");
+    EXPECT_EQ(shown(), QStringList({"Run", "Start or pause"}));
+    sheet.searchField()->clear();
+    QTest::keyClicks(sheet.searchField(), "f1");
+    EXPECT_EQ(shown().size(), 31 + 2) << "F1 and F12";
     ShortcutSheet empty({});
     EXPECT_FALSE(empty.grab().isNull());
 }

@@ -104,7 +104,7 @@ TEST_F(InspectorTest, PaletteAndSortAreInTheMenus) {
     EXPECT_EQ(maps.scale(view()).rgb(maps.limits(view()).low), t.paperStops[0].rgb());
 }
 
-TEST_F(InspectorTest, PlainTransformerShowsSensoryAttentionOnly) {
+TEST_F(InspectorTest, PlainTransformerShowsAttentionOnly) {
     give({.classToken = false, .relations = 0, .relational = 0, .sensory = 2});
     EXPECT_EQ(view().kind, MapKind::SensoryAttention);
     EXPECT_FALSE(inspector.bar()->kinds()->isItemEnabled(0));
@@ -116,7 +116,11 @@ TEST_F(InspectorTest, PlainTransformerShowsSensoryAttentionOnly) {
                      ->multiples()
                      ->mapRect({MapKind::SensoryAttention, view().layer, 1})
                      .isEmpty());
-    EXPECT_TRUE(inspector.choice().footer().contains("sensory head 1"));
+    // One kind of heads needs no word for it.
+    EXPECT_TRUE(inspector.choice().footer().contains(" head 1"));
+    EXPECT_FALSE(inspector.choice().footer().contains("sensory"));
+    EXPECT_EQ(inspector.bar()->kinds()->button(2)->accessibleName(),
+              QString::fromUtf8("Attention \u03B1"));
     QTest::mouseClick(inspector.smallMaps()->multiples()->canvas(), Qt::LeftButton, {},
                       inspector.smallMaps()
                           ->multiples()

@@ -97,6 +97,28 @@ TEST(MapGeometry, LabelsTakeTheirMargin) {
     EXPECT_EQ(axes.label(true, -1), "");
 }
 
+TEST(MapGeometry, ObjectsHaveTheirWholeNamesWhereThereIsRoom) {
+    const QString name = QStringLiteral("yellow, square, small");
+    const auto objects = [&](int count) {
+        std::vector<AxisToken> all(static_cast<std::size_t>(count));
+        for (auto& one : all) one.label = name, one.byName = true;
+        return all;
+    };
+    const int whole = QFontMetrics(captionFont()).horizontalAdvance(name);
+    MapAxes axes;
+    MapGeometry geometry(axes);
+    axes.setTokens(objects(4), objects(4));
+    geometry.layOut({460, 430}, {4, 4}, false);
+    ASSERT_TRUE(geometry.labelled() && geometry.upright());
+    EXPECT_GE(geometry.margin(true) - 7, whole);
+    EXPECT_GE(geometry.margin(false) - 12, whole);
+    // In a small pane the cells come first.
+    axes.setTokens(objects(8), objects(8));
+    geometry.layOut({260, 260}, {8, 8}, false);
+    EXPECT_TRUE(geometry.labelled());
+    EXPECT_LT(geometry.margin(true), whole);
+}
+
 TEST(MapGeometry, NumbersKeepTheirDistance) {
     MapAxes axes;
     MapGeometry geometry(axes);

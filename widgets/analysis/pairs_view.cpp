@@ -187,7 +187,7 @@ void PairsView::fill(const Answer& answer) {
                            groupedNumber(static_cast<std::int64_t>(answer.number("count"))),
                            groupedNumber(static_cast<std::int64_t>(answer.number("ties"))));
     const auto& before = answer.text("read_before");
-    sub += before.empty() ? QStringLiteral("; first token only read")
+    sub += before.empty() ? QStringLiteral("; the first token is not scored")
                           : QStringLiteral("; behind %1").arg(answerText(before));
     head()->setSubText(sub);
     showPairs({});

@@ -22,7 +22,7 @@ bool isSentences(const Table& table) {
     return table.columns.size() == 1 && table.columns.front().kind == ColumnKind::Text;
 }
 
-constexpr int kFewestInGrid = 3, kWidestGrid = 884;
+constexpr int kFewestInGrid = 3, kWidestGrid = 884, kLeastFound = 40;  // the last two: px
 
 /// Whether the numbers of a table are those of pairs of its rows.
 bool isSquare(const Table& table) {
@@ -84,23 +84,26 @@ TablesView::TablesView(const QString& title, const QString& name, QWidget* paren
       m_scale(std::make_shared<ColorScale>()),
       m_grid(new GridView(styleOfPairs(m_scale), title, this)),
       m_sentences(new QLabel(this)),
-      m_below(new QScrollArea(this)) {
+      m_found(new QScrollArea(this)) {
     m_choice->setAccessibleName(QStringLiteral("Table"));
     auto* above = new QWidget(this);
     rowOf(above, {8, 6, 8, 6})->addWidget(m_choice, 0, Qt::AlignLeft);
-    content()->addWidget(above);
-    content()->addWidget(m_table, 3);
-    content()->addWidget(m_grid, 3);
-    m_grid->hide();
     m_sentences->setWordWrap(true);
     m_sentences->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_sentences->setContentsMargins(16, 8, 16, 8);
     m_sentences->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-    m_below->setWidgetResizable(true);
-    m_below->setFrameShape(QFrame::NoFrame);
-    m_below->setWidget(m_sentences);
-    m_below->setMinimumHeight(90);
-    content()->addWidget(m_below, 2);
+    // What was found comes before the numbers, in as many lines as it needs.
+    m_found->setWidgetResizable(true);
+    m_found->setFrameShape(QFrame::NoFrame);
+    m_found->setWidget(m_sentences);
+    m_found->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    m_found->setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
+    m_found->setMinimumHeight(kLeastFound);
+    content()->addWidget(m_found, 2);
+    content()->addWidget(above);
+    content()->addWidget(m_table, 3);
+    content()->addWidget(m_grid, 3);
+    m_grid->hide();
     connect(m_choice, &SegmentedControl::changed, this, &TablesView::showTable);
     connect(m_table, &TableView::rowChosen, this, [this](int row) {
         const auto& links = m_table->table().links;
@@ -135,7 +138,7 @@ void TablesView::fill(const Answer& answer) {
         }
     }
     m_sentences->setText(sentences.join(u'\n'));
-    m_below->setVisible(!sentences.isEmpty());
+    m_found->setVisible(!sentences.isEmpty());
     head()->setSubText(facts.join(QStringLiteral("; ")));
     if (keys != m_keys) {
         m_keys = std::move(keys);
@@ -166,6 +169,9 @@ void TablesView::showOne(const Table& table) {
 
 void TablesView::draw(FigureLines& lines) const {
     lines.title(headText().isEmpty() ? m_title : m_title + QStringLiteral(": ") + headText());
+    if (!sentences().isEmpty())
+        for (const auto& one : sentences().split(u'\n'))
+            lines.wrapped(one, smallFont(), Theme::current().text);
     for (const auto& key : m_keys) {
         const auto& of = answer().table(key);
         if (m_keys.size() > 1)
@@ -182,9 +188,6 @@ void TablesView::draw(FigureLines& lines) const {
         }
         lines.y += 12;
     }
-    if (sentences().isEmpty()) return;
-    for (const auto& one : sentences().split(u'\n'))
-        lines.wrapped(one, smallFont(), Theme::current().text);
 }
 
 }  // namespace relascope::widgets

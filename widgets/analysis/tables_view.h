@@ -23,7 +23,7 @@ public:
     /// Shown in place of the table where its columns are named as its rows.
     GridView* grid() const { return m_grid; }
     SegmentedControl* choice() const { return m_choice; }
-    /// The sentences of a table that is a list of them, below the tables; empty without one.
+    /// The sentences of a table that is a list of them, above the tables; empty without one.
     QString sentences() const;
 
 protected:
@@ -42,7 +42,7 @@ private:
     std::shared_ptr<ColorScale> m_scale;  ///< of the grid
     GridView* m_grid;
     QLabel* m_sentences;
-    QScrollArea* m_below;  ///< what holds them
+    QScrollArea* m_found;  ///< what holds them
 };
 
 }  // namespace relascope::widgets

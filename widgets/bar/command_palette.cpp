@@ -185,53 +185,71 @@ void CommandPalette::paintEvent(QPaintEvent*) {
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 
-ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys, QWidget* parent)
-    : QDialog(parent) {
+ShortcutSheet::ShortcutSheet(const std::vector<Shortcut>& keys, QWidget* parent)
+    : QDialog(parent), m_search(new QLineEdit(this)) {
     setWindowTitle(QStringLiteral("Keyboard shortcuts"));
-    auto* column = new QVBoxLayout(this);
+    constexpr int gap = 16;
+    m_search->setPlaceholderText(QStringLiteral("Search keys and what they do"));
+    m_search->setAccessibleName(QStringLiteral("Search keys"));
+    m_search->setClearButtonEnabled(true);
+    connect(m_search, &QLineEdit::textChanged, this, &ShortcutSheet::search);
     auto* scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     auto* inside = new QWidget(scroll);
     auto* grid = new QGridLayout(inside);
-    constexpr int gap = 16;
     grid->setHorizontalSpacing(gap);
     grid->setVerticalSpacing(6);
-    std::vector<std::pair<Chip*, QLabel*>> entries;
-    int chips = 0, labels = 0;  // px, width of the widest
-    for (const auto& [key, text] : keys) {
-        auto* chip = new Chip(key, inside);
-        chip->setAccessibleName(key + QStringLiteral(": ") + text);
-        auto* label = new QLabel(text, inside);
-        label->setFont(smallFont());
-        chips = qMax(chips, chip->sizeHint().width());
-        labels = qMax(labels, label->sizeHint().width());
-        entries.emplace_back(chip, label);
+    QStringList groups;
+    for (const auto& one : keys)
+        if (!groups.contains(one.group)) groups << one.group;
+    QFont bold = font();
+    bold.setWeight(QFont::DemiBold);
+    for (const auto& group : groups) {
+        auto* head = new QLabel(group, inside);
+        head->setFont(bold);
+        head->setContentsMargins(0, group == groups.first() ? 0 : 10, 0, 0);
+        grid->addWidget(head, grid->rowCount(), 0, 1, 2);
+        for (const auto& one : keys) {
+            if (one.group != group) continue;
+            auto* chip = new Chip(one.key, inside);
+            chip->setAccessibleName(one.key + QStringLiteral(": ") + one.text);
+            auto* label = new QLabel(one.text, inside);
+            label->setFont(smallFont());
+            label->setWordWrap(true);
+            const int row = grid->rowCount();
+            grid->addWidget(chip, row, 0, Qt::AlignRight | Qt::AlignTop);
+            grid->addWidget(label, row, 1);
+            m_rows.push_back({one, chip, label, head});
+        }
     }
-    // Two columns if the screen is wide enough: no text is elided, and there is no horizontal
-    // scrolling.
-    const QSize room = screen()->availableSize() - QSize(40, 80);
-    const auto wide = [&](int columns) {
-        return columns * (chips + labels + 2 * gap) + 2 * gap +
-               style()->pixelMetric(QStyle::PM_ScrollBarExtent);
-    };
-    const int columns = wide(2) <= room.width() ? 2 : 1;
-    const int rows = (static_cast<int>(entries.size()) + columns - 1) / columns;
-    for (int i = 0; i < static_cast<int>(entries.size()); ++i) {
-        const auto& [chip, label] = entries[static_cast<std::size_t>(i)];
-        label->setWordWrap(wide(columns) > room.width());
-        grid->addWidget(chip, i % rows, i / rows * 2, Qt::AlignRight);
-        grid->addWidget(label, i % rows, i / rows * 2 + 1);
-    }
-    for (int column = 0; column < columns; ++column) grid->setColumnStretch(2 * column + 1, 1);
-    grid->setRowStretch(rows, 1);
+    grid->setColumnStretch(1, 1);
+    grid->setRowStretch(grid->rowCount(), 1);
     scroll->setWidget(inside);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* column = new QVBoxLayout(this);
+    column->addWidget(m_search);
     column->addWidget(scroll, 1);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);
-    resize(QSize(wide(columns) + 2 * gap, 110 + rows * 32).boundedTo(room));
+    resize(QSize(640, 720).boundedTo(screen()->availableSize() - QSize(40, 80)));
+}
+
+/// Leaves the keys that have all the words, and the groups that have such a key.
+void ShortcutSheet::search(const QString& text) {
+    const auto words = text.simplified().split(u' ', Qt::SkipEmptyParts);
+    for (const auto& row : m_rows) row.group->hide();
+    for (const auto& row : m_rows) {
+        const auto& [group, key, what] = row.shortcut;
+        const QString all = group + u' ' + key + u' ' + what;
+        const bool shown = std::all_of(words.begin(), words.end(), [&](const QString& word) {
+            return all.contains(word, Qt::CaseInsensitive);
+        });
+        row.key->setVisible(shown);
+        row.text->setVisible(shown);
+        if (shown) row.group->show();
+    }
 }
 
 CommandField::CommandField(QWidget* parent) : QAbstractButton(parent) {

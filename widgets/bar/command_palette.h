@@ -6,7 +6,6 @@
 #include <QAction>
 #include <QDialog>
 #include <QPointer>
-#include <utility>
 #include <vector>
 
 class QLineEdit;
@@ -41,12 +40,27 @@ private:
     QListWidget* m_list;
 };
 
-/// Keys and what they do, in two columns.
+/// A key, what it does, and the group that it stands in.
+struct Shortcut {
+    QString group, key, text;
+};
+
+/// Keys and what they do, by group, with a field that searches them.
 class ShortcutSheet : public QDialog {
     Q_OBJECT
 public:
-    explicit ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys,
-                           QWidget* parent = nullptr);
+    explicit ShortcutSheet(const std::vector<Shortcut>& keys, QWidget* parent = nullptr);
+    QLineEdit* searchField() const { return m_search; }
+
+private:
+    void search(const QString& text);
+
+    struct Row {
+        Shortcut shortcut;
+        QWidget *key, *text, *group;
+    };
+    std::vector<Row> m_rows;
+    QLineEdit* m_search;
 };
 
 /// The field in the menu bar's corner that opens the palette.

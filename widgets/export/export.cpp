@@ -344,7 +344,7 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
       m_name(std::move(name)),
       m_csv(std::move(csv)) {
     askPath = [this](const QString& title, const QString& suggested, const QString& filter) {
-        return QFileDialog::getSaveFileName(m_button->window(), title, suggested, filter);
+        return chooseSaveFile(m_button->window(), title, suggested, filter);
     };
     button->setMenu(m_menu);
     button->setPopupMode(QToolButton::InstantPopup);

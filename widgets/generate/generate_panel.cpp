@@ -20,6 +20,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "widgets/export/export.h"
@@ -34,7 +35,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int padding = 16;
+constexpr int padding = 16, kLowestText = 120;  // px
 
 /// The four steps that shade a token.
 class LikelihoodLegend : public QWidget {
@@ -70,6 +71,12 @@ protected:
             painter.drawText(QRect(0, 0, x, height()), Qt::AlignRight | Qt::AlignVCenter, title);
     }
 };
+
+/// "18.2", "16,897": a tenth of many says nothing.
+QString rateText(double rate) {
+    return rate < 100.0 ? QString::number(rate, 'f', 1)
+                        : groupedNumber(static_cast<qint64>(std::llround(rate)));
+}
 
 template <class Spin, class Number>
 Spin* spin(const QString& name, const QString& tip, Number low, Number high, QWidget* parent) {
@@ -110,9 +117,15 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
     edited->setContentsMargins(padding, 0, padding, 0);
     edited->addWidget(m_edited);
     column->addLayout(edited);
-    column->addWidget(makeOptions());
-    column->addWidget(horizontalLine(this));
-    column->addWidget(makeText(), 1);
+    // Where the panel is low, the options scroll with the text: nothing is squeezed.
+    auto* inside = new QWidget(this);
+    auto* parts = columnOf(inside);
+    auto* options = makeOptions();
+    options->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    parts->addWidget(options);
+    parts->addWidget(horizontalLine(inside));
+    parts->addWidget(makeText(), 1);
+    column->addWidget(new ScrollingPage(inside, this), 1);
 
     connect(m_go, &QPushButton::clicked, this, &GeneratePanel::toggle);
     for (const int key : {Qt::Key_Return, Qt::Key_Enter}) {
@@ -227,6 +240,7 @@ QWidget* GeneratePanel::makeText() {
     head->addWidget(new LikelihoodLegend(box), 1);
     column->addLayout(head);
     m_texts = new GeneratedPair(box);
+    m_texts->setMinimumHeight(kLowestText);
     column->addWidget(m_texts, 1);
     column->addWidget(horizontalLine(box));
     auto* below = new QHBoxLayout;
@@ -446,7 +460,7 @@ void GeneratePanel::refreshStatus(const QString& end) {
     // The first token includes the time for the prompt, so the rate is computed from the others.
     if (count > 1 && m_seconds > 0)
         parts << QStringLiteral("%1 tokens/s")
-                     .arg(static_cast<double>(count - 1) / m_seconds, 0, 'f', 1);
+                     .arg(rateText(static_cast<double>(count - 1) / m_seconds));
     if (!end.isEmpty()) parts << end;
     m_head->setSubText(parts.join(QStringLiteral(", ")));
 }

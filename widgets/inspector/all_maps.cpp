@@ -63,11 +63,14 @@ std::vector<StripSection> layerSections(const ViewMaps& maps, const InspectorVie
                                                                        : ProbeResult());
     std::vector<StripSection> sections;
     for (const auto& [kind, title] :
-         {std::pair(MapKind::Relation,
-                    QStringLiteral("Relations of ") + maps.layerName(view.layer)),
+         {std::pair(MapKind::Relation, QStringLiteral("Relations")),
           std::pair(MapKind::RelationalAttention, QStringLiteral("Relational attention")),
           std::pair(MapKind::SensoryAttention, sensoryTitle(maps, view.layer))}) {
-        StripSection section{title,
+        // What no layer has is not missing in this one.
+        if (!maps.has(kind) && !(maps.result() && maps.result()->partial)) continue;
+        StripSection section{sections.empty()
+                                 ? QStringLiteral("%1 of %2").arg(title, maps.layerName(view.layer))
+                                 : title,
                              layerAbsence(maps, kind, view.layer),
                              {},
                              kind != MapKind::Relation && view.shown != Shown::Difference};
@@ -163,9 +166,10 @@ namespace {
 constexpr MapKind kinds[] = {MapKind::Relation, MapKind::RelationalAttention,
                              MapKind::SensoryAttention};
 
-QString kindTitle(MapKind kind) {
-    return kind == MapKind::Relation
-               ? QStringLiteral("Relations")
+QString kindTitle(const ViewMaps& maps, MapKind kind) {
+    return kind == MapKind::Relation ? QStringLiteral("Relations")
+           : kind == MapKind::SensoryAttention && hasOneKindOfHead(maps)
+               ? QStringLiteral("Attention")
                : mapKindWords(kind).replace(0, 1, mapKindWords(kind)[0].toUpper());
 }
 
@@ -289,7 +293,9 @@ void AllMaps::list() {
         std::vector<MapId> all;
         for (int layer = 0; layer < maps.layers(); ++layer) {
             StripSection section{
-                QStringLiteral("%1 of %2").arg(kindTitle(kind), maps.layerName(layer)), {}, {}};
+                QStringLiteral("%1 of %2").arg(kindTitle(maps, kind), maps.layerName(layer)),
+                {},
+                {}};
             auto& ids = order == MapOrder::Index ? section.maps : all;
             for (int k = 0; k < maps.count(kind, layer); ++k) {
                 const MapId id{kind, layer, k};
@@ -304,7 +310,7 @@ void AllMaps::list() {
         const bool none = m_measures.complete() && std::isnan(measure(all.front()));
         sections.push_back(
             {(none ? QStringLiteral("%1, which have no %2") : QStringLiteral("%1 by %2"))
-                 .arg(kindTitle(kind), QLatin1String(measureName(order))),
+                 .arg(kindTitle(maps, kind), QLatin1String(measureName(order))),
              {},
              std::move(all)});
     }

@@ -9,6 +9,7 @@
 #include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "widgets/inspector/view_text.h"
 #include "widgets/theme/controls.h"
@@ -28,14 +29,17 @@ const QString shortStep = QStringLiteral("step 384");
 
 const QString alpha(QChar(0x03B1));
 
-/// What can be shown, in the order of MapKind: in full, and for narrow windows.
-QStringList kindTitles(bool narrow) {
+/// What can be shown, in the order of MapKind: in full, and for narrow windows. `plain`: of a model
+/// with one kind of heads.
+QStringList kindTitles(bool narrow, bool plain) {
     const QString product = alpha + QStringLiteral(" \u00D7 r");
     return narrow ? QStringList{QStringLiteral("r"), QStringLiteral("rel. ") + alpha,
-                                QStringLiteral("sens. ") + alpha, product, QStringLiteral("symb.")}
-                  : QStringList{QStringLiteral("Relation r"), QStringLiteral("Relational ") + alpha,
-                                QStringLiteral("Sensory ") + alpha, product,
-                                QStringLiteral("Symbols")};
+                                plain ? alpha : QStringLiteral("sens. ") + alpha, product,
+                                QStringLiteral("symb.")}
+                  : QStringList{
+                        QStringLiteral("Relation r"), QStringLiteral("Relational ") + alpha,
+                        (plain ? QStringLiteral("Attention ") : QStringLiteral("Sensory ")) + alpha,
+                        product, QStringLiteral("Symbols")};
 }
 
 QComboBox* combo(const QString& name, int width, QWidget* parent) {
@@ -55,7 +59,7 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_head = new PanelHead(headTitle, this);
     column->addWidget(m_head);
 
-    m_kinds = new SegmentedControl(kindTitles(false), this);
+    m_kinds = new SegmentedControl(kindTitles(false, false), this);
     m_kinds->setAccessibleName(QStringLiteral("Quantity to show"));
     m_directions =
         new SegmentedControl({QStringLiteral("i \u2190 j"), QStringLiteral("j \u2190 i")}, this);
@@ -157,14 +161,18 @@ void InspectorBar::setMapsOffered(bool on) {
 void InspectorBar::setNarrow(bool narrow) {
     if (narrow == m_narrow) return;
     m_narrow = narrow;
-    const QStringList titles = kindTitles(narrow), full = kindTitles(false);
+    showKinds();
+    m_processing->setFixedWidth(narrow ? 96 : 116);
+    m_range->setFixedWidth(narrow ? 100 : 108);
+}
+
+void InspectorBar::showKinds() {
+    const QStringList titles = kindTitles(m_narrow, m_plain), full = kindTitles(false, m_plain);
     for (int k = 0; k < m_kinds->count(); ++k) {
         m_kinds->button(k)->setText(titles[k]);
         m_kinds->button(k)->setAccessibleName(full[k]);
-        m_kinds->setItemToolTip(k, narrow ? full[k] : QString());
+        m_kinds->setItemToolTip(k, m_narrow ? full[k] : QString());
     }
-    m_processing->setFixedWidth(narrow ? 96 : 116);
-    m_range->setFixedWidth(narrow ? 100 : 108);
 }
 
 void InspectorBar::setCompact(bool compact) {
@@ -240,6 +248,9 @@ void InspectorBar::addControl(QWidget* control) {
 
 void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     m_view = view;
+    if (const bool plain = maps.result() && hasOneKindOfHead(maps);
+        std::exchange(m_plain, plain) != plain)
+        showKinds();
     for (int k = 0; k < m_kinds->count(); ++k) {
         const QString reason = absenceReason(maps, static_cast<MapKind>(k));
         m_kinds->setItemEnabled(k, reason.isEmpty(), reason);

@@ -60,10 +60,12 @@ private:
     void chooseWords();
     /// Uses short titles where the full ones would be elided.
     void setNarrow(bool narrow);
+    void showKinds();
     void arrangeCompared();
 
     QString m_stepText;
     bool m_compact = false, m_narrow = false, m_titled = true;
+    bool m_plain = false;  ///< the model has one kind of heads
     PanelHead *m_head, *m_second = nullptr;
     PanelHead* m_third = nullptr;  ///< of a comparison, in compact form
     SegmentedControl* m_kinds;

@@ -73,10 +73,15 @@ QString mapTitle(const InspectorView& view) {
     return {};
 }
 
+bool hasOneKindOfHead(const ViewMaps& maps) {
+    return !maps.has(MapKind::RelationalAttention);
+}
+
 QString sensoryTitle(const ViewMaps& maps, int layer) {
     return maps.layerName(layer).contains(QLatin1String("cross"))
                ? QStringLiteral("Cross attention")
-               : QStringLiteral("Sensory attention");
+           : hasOneKindOfHead(maps) ? QStringLiteral("Attention")
+                                    : QStringLiteral("Sensory attention");
 }
 
 QString mapTitle(const ViewMaps& maps, const InspectorView& view) {
@@ -175,7 +180,7 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
             break;
         case MapKind::SensoryAttention:
             // Attention to another sequence is neither sensory nor relational.
-            parts << (maps.rowSide(view) == maps.columnSide(view)
+            parts << (maps.rowSide(view) == maps.columnSide(view) && !hasOneKindOfHead(maps)
                           ? QStringLiteral("sensory head %1")
                           : QStringLiteral("head %1"))
                          .arg(view.index + 1);

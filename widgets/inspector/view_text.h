@@ -15,7 +15,9 @@ inline const QString kFooterDot = QStringLiteral(" \u00B7 ");
 QString mapTitle(const InspectorView& view);
 /// A title that also knows attention to another sequence: "Cross attention 1".
 QString mapTitle(const ViewMaps& maps, const InspectorView& view);
-/// The title of the layer's attention without relations.
+/// Whether attention needs no further word, as the model has one kind of heads.
+bool hasOneKindOfHead(const ViewMaps& maps);
+/// The title of the layer's attention without relations: "Sensory attention", "Attention".
 QString sensoryTitle(const ViewMaps& maps, int layer);
 /// "10 × 10, rows i, columns j"; with two sides "7 × 5, rows i target, columns j source".
 QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapValues& values);

@@ -472,14 +472,21 @@ bool Sidebar::takeFirstHit() {
 }
 
 bool Sidebar::eventFilter(QObject* watched, QEvent* event) {
+    // A list without a current row would show nothing of the focus.
+    if (event->type() == QEvent::FocusIn)
+        if (auto* list = qobject_cast<QListWidget*>(watched); list && !list->currentItem())
+            list->setCurrentRow(0, QItemSelectionModel::NoUpdate);
     if (event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
-        if (watched == m_search && key == Qt::Key_Escape && !m_search->text().isEmpty()) {
-            m_search->clear();
+        if (watched == m_search && key == Qt::Key_Escape) {
+            m_search->text().isEmpty() ? Q_EMIT left() : m_search->clear();
             return true;
         }
-        if (watched == m_search && (key == Qt::Key_Return || key == Qt::Key_Enter))
-            return takeFirstHit();
+        if (watched == m_search && (key == Qt::Key_Return || key == Qt::Key_Enter)) {
+            if (!takeFirstHit()) return false;
+            Q_EMIT left();
+            return true;
+        }
         if (watched == m_search && key == Qt::Key_Down) {
             takeFirstHit();
             m_tree->setFocus(Qt::TabFocusReason);

@@ -110,6 +110,8 @@ Q_SIGNALS:
     void renameRequested(const QString& path);
     void showHiddenRequested(bool shown);
     void checkpointChosen(const QString& path);
+    /// The search is done, by Enter or Escape: the keyboard goes to what is shown.
+    void left();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -21,9 +21,11 @@ constexpr int tickMargin = 38;     ///< room for "(12,12)" beside the map
 constexpr int chipMargin = 26;     ///< room for one line above the map
 constexpr int wordTicks = 50;      ///< room for a short word in its chip
 constexpr int widestWord = 84;
+constexpr int widestName = 170;      ///< of an object, where there is room
 constexpr int characterMargin = 30;  ///< a character beside the map, and its chip
 constexpr int patchSide = 16;        ///< larger pictures are objects, not patches
 constexpr int chipHigh = 18;
+constexpr int kRoomyCell = 28;
 
 }  // namespace
 
@@ -44,7 +46,7 @@ bool MapAxes::setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> colu
             if (qMax(token.picture.width(), token.picture.height()) > patchSide)
                 room.thumb = largestThumb;
             pictures |= !token.picture.isNull();
-            if (widest < widestWord) widest = qMax(widest, metrics.horizontalAdvance(token.label));
+            if (widest < widestName) widest = qMax(widest, metrics.horizontalAdvance(token.label));
         }
         longest = qMax(longest, widest);
         return pictures ? 0 : widest;
@@ -88,12 +90,12 @@ int MapAxes::labelledFrom() const {
 bool MapAxes::upright(int cell) const {
     return m_room.text ? !m_room.characters : m_room.columns > cell - 2;
 }
-int MapAxes::margin(bool rows, int cell, bool labelled) const {
+int MapAxes::margin(bool rows, int cell, bool labelled, int widest) const {
     if (!labelled) return !rows ? chipMargin : m_room.text ? wordTicks : tickMargin;
     if (m_room.text) return m_room.word;
     const int side = qMin(cell, thumb(rows)) + 6;
-    if (rows) return qMax(side, qMin(m_room.rows + 14, widestWord));
-    return upright(cell) ? qMax(side, qMin(m_room.columns + 16, widestWord)) : side;
+    if (rows) return qMax(side, qMin(m_room.rows + 14, widest));
+    return upright(cell) ? qMax(side, qMin(m_room.columns + 16, widest)) : side;
 }
 
 void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom) {
@@ -101,13 +103,17 @@ void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom)
     m_cells = cells;
     if (!keepZoom) m_zoomed = false;
     m_fit = m_fitBlock = 1;
+    m_widest = widestName;
     if (!cells.isEmpty()) {
         const auto fitting = [&](int cell) {
             const bool labels = cell >= m_axes.labelledFrom();
             return qMin(
-                (widget.width() - m_axes.margin(true, cell, labels) - 4) / cells.width(),
-                (widget.height() - m_axes.margin(false, cell, labels) - 4) / cells.height());
+                (widget.width() - m_axes.margin(true, cell, labels, m_widest) - 4) / cells.width(),
+                (widget.height() - m_axes.margin(false, cell, labels, m_widest) - 4) /
+                    cells.height());
         };
+        // Whole names, unless they leave no room for cells of the size of a name.
+        if (fitting(kRoomyCell) < kRoomyCell) m_widest = widestWord;
         // A map with many cells has no maximum size.
         const int most = qMax(cells.width(), cells.height());
         const int largest = m_axes.objects()                         ? largestObject
@@ -123,8 +129,9 @@ void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom)
         // As large as fits, also where that is no whole number of pixels a cell. The labels and
         // their margins stay those of whole pixels.
         const bool labels = m_fit >= m_axes.labelledFrom();
-        const int wide = widget.width() - m_axes.margin(true, qMax(1, m_fit), labels) - 4;
-        const int high = widget.height() - m_axes.margin(false, qMax(1, m_fit), labels) - 4;
+        const int wide = widget.width() - m_axes.margin(true, qMax(1, m_fit), labels, m_widest) - 4;
+        const int high =
+            widget.height() - m_axes.margin(false, qMax(1, m_fit), labels, m_widest) - 4;
         const qint64 room = qMin(static_cast<qint64>(wide) * most / cells.width(),
                                  static_cast<qint64>(high) * most / cells.height());
         const int end = m_fit < largest ? (qMax(0, m_fit) + 1) * most - 1 : largest * most;

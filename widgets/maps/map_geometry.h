@@ -36,8 +36,9 @@ public:
     int longest(bool rows) const { return rows ? m_room.rows : m_room.columns; }
     /// The smallest cell size with labels; smaller cells have numbers.
     int labelledFrom() const;
-    /// The margin beside the rows or above the columns for a cell size.
-    int margin(bool rows, int cell, bool labelled) const;
+    /// The margin beside the rows or above the columns for a cell size; names longer than `widest`
+    /// px are elided.
+    int margin(bool rows, int cell, bool labelled, int widest) const;
     /// Whether labels above narrow columns are rotated.
     bool upright(int cell) const;
 
@@ -92,8 +93,8 @@ public:
 
     /// Whether cells are large enough for a picture or text beside each.
     bool labelled() const { return cell() >= m_axes.labelledFrom(); }
-    bool upright() const { return labelled() && m_axes.upright(m_cell); }
-    int margin(bool rows) const { return m_axes.margin(rows, cell(), labelled()); }
+    bool upright() const { return labelled() && m_axes.upright(cell()); }
+    int margin(bool rows) const { return m_axes.margin(rows, cell(), labelled(), m_widest); }
     /// The margin that contains the labels of the rows (columns).
     QRect marginRect(bool rows) const;
     int thumbSide(bool rows) const { return qMin(cell(), m_axes.thumb(rows)) - 4; }
@@ -115,6 +116,7 @@ private:
 
     int m_cell = 1, m_block = 1;    ///< pixels for that many cells
     int m_fit = 1, m_fitBlock = 1;  ///< those at which the whole map fits
+    int m_widest = 0;               ///< px of a name beside the map
     bool m_zoomed = false;
 };
 

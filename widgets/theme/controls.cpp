@@ -4,12 +4,15 @@
 #include <QActionGroup>
 #include <QButtonGroup>
 #include <QEvent>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QPushButton>
+#include <QSettings>
 #include <QStyleOptionButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -318,21 +321,12 @@ void ElidedLabel::setElideMode(Qt::TextElideMode mode) {
     m_mode = mode;
     update();
 }
-void ElidedLabel::setWholeParts(bool whole) {
-    m_parts = whole;
-    update();
-}
 QSize ElidedLabel::minimumSizeHint() const {
     return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()};
 }
 void ElidedLabel::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    QString whole = text();
-    if (m_parts)
-        for (qsizetype end; fontMetrics().horizontalAdvance(whole) > width() &&
-                            (end = whole.lastIndexOf(QLatin1String(", "))) > 0;)
-            whole.truncate(end);
-    const QString shown = fontMetrics().elidedText(whole, m_mode, width());
+    const QString shown = fontMetrics().elidedText(text(), m_mode, width());
     const QString tip = shown == text() ? QString() : text();
     if (toolTip() != plainTip(tip)) setToolTip(plainTip(tip));
     painter.setPen(
@@ -433,6 +427,29 @@ void PanelHead::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), Theme::current().panel);
     if (m_line) painter.fillRect(QRect(0, height() - 1, width(), 1), Theme::current().border);
+}
+
+ScrollingPage::ScrollingPage(QWidget* content, QWidget* parent) : QScrollArea(parent) {
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setWidgetResizable(true);
+    setWidget(content);
+    // The page behind it paints the background.
+    for (QWidget* part : {content, viewport()}) part->setAutoFillBackground(false);
+    setMinimumWidth(content->minimumSizeHint().width());
+}
+
+QString chooseSaveFile(QWidget* parent, const QString& title, const QString& suggested,
+                       const QString& filter, QString* chosenFilter) {
+    const auto key = QStringLiteral("folders/saved");
+    const QString last = QSettings().value(key).toString();
+    const bool named = QFileInfo(suggested).fileName() == suggested;
+    const QString start =
+        named && !last.isEmpty() && QFileInfo(last).isDir() ? last + u'/' + suggested : suggested;
+    const QString path = QFileDialog::getSaveFileName(parent, title, start, filter, chosenFilter);
+    if (!path.isEmpty()) QSettings().setValue(key, QFileInfo(path).absolutePath());
+    return path;
 }
 
 EmptyState::EmptyState(const QString& sentence, const QString& button, QWidget* parent)

@@ -4,6 +4,7 @@
 
 #include <QAbstractButton>
 #include <QLabel>
+#include <QScrollArea>
 #include <QStringList>
 #include <QToolButton>
 #include <QWidget>
@@ -95,8 +96,6 @@ class ElidedLabel : public QLabel {
 public:
     explicit ElidedLabel(const QString& text = {}, QWidget* parent = nullptr);
     void setElideMode(Qt::TextElideMode mode);
-    /// Leaves out what stands behind a comma if it has no room, rather than a part of a word.
-    void setWholeParts(bool whole);
     QSize minimumSizeHint() const override;
 
 protected:
@@ -104,7 +103,6 @@ protected:
 
 private:
     Qt::TextElideMode m_mode = Qt::ElideRight;
-    bool m_parts = false;
 };
 
 /// Title, muted text and, at the right, controls: the first row of a panel, 36 px high with a line
@@ -134,6 +132,20 @@ private:
     FoldingLayout* m_row;
     bool m_line = true;
 };
+
+/// Scrolls its content up and down where there is less room than its minimum height.
+class ScrollingPage : public QScrollArea {
+public:
+    ScrollingPage(QWidget* content, QWidget* parent);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override { event->ignore(); }
+};
+
+/// Asks for a file to write, in the folder of the last one. `suggested`: its name, or its path;
+/// empty: cancelled. The window remembers the folder.
+QString chooseSaveFile(QWidget* parent, const QString& title, const QString& suggested,
+                       const QString& filter, QString* chosenFilter = nullptr);
 
 /// One muted sentence and one button, centred.
 class EmptyState : public QWidget {

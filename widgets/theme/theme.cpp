@@ -250,7 +250,9 @@ QFont monoFont(int pixels) {
 
 QString signedNumber(double value, int digits) {
     if (std::isnan(value)) return QStringLiteral("NaN");
-    QString text = QLocale::c().toString(std::abs(value), 'f', digits);
+    // All digits of a number that grew beyond measure have no room anywhere.
+    const QString text = std::abs(value) < 1e6 ? QLocale::c().toString(std::abs(value), 'f', digits)
+                                               : exponentNumber(std::abs(value));
     const QString sign = value < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
     return sign + text;
 }

@@ -62,6 +62,8 @@ public Q_SLOTS:
     void next();
     void back();
     void end();
+    /// Places the card anew, after the part that it is about has changed.
+    void arrange() { place(); }
 
 Q_SIGNALS:
     void stepShown(int step);

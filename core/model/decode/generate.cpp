@@ -8,6 +8,7 @@
 #include "model/architecture.h"
 #include "model/decode/generate.h"
 #include "model/decode/row_decoder.h"
+#include "model/public/public_options.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -67,6 +68,7 @@ std::int64_t usableVocabulary(const ModelOptions& options) {
 }
 
 bool canCache(const ModelOptions& o) {
+    if (readsBothWays(o)) return false;
     const auto* block = o.find<BlockOptions>();
     if (const auto* details = o.find<BlockDetails>(); details && details->masked_relations)
         return true;
@@ -79,6 +81,7 @@ LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
       m_options(options),
       m_cache(std::min(options.tokens(), kFirstCapacity)),
       m_device(model.parameters().front().device()) {
+    if (const auto why = noNextTokenText(options); !why.empty()) throw OptionError("model", why);
     if (RowDecoder::takes(model, options)) m_row = std::make_unique<RowDecoder>(model, options);
     if (!m_device.is_cpu() && canCache(options))
         m_repeated = std::make_unique<RepeatedToken>(model, m_cache, m_device);
@@ -202,6 +205,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
 
 torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
                              std::int64_t count) {
+    if (const auto why = noNextTokenText(options); !why.empty()) throw OptionError("model", why);
     const torch::NoGradGuard noGrad;
     const std::int64_t vocabulary = usableVocabulary(options);
     for (std::int64_t i = 0; i < count; ++i) {

@@ -166,6 +166,11 @@ TransformerLMImpl::TransformerLMImpl(const PublicDecoderOptions& options)
     addBlocks();
 }
 
+TransformerLMImpl::TransformerLMImpl(const PublicDecoderOptions& options, const StackOptions& stack)
+    : LanguageModelImpl(options, stack, {options.tie_word_embeddings, options, options, options}) {
+    addBlocks();
+}
+
 void TransformerLMImpl::addBlocks() {
     for (std::int64_t layer = 0; layer < m_options.n_layers; ++layer)
         m_blocks->push_back(EncoderBlock(m_stack.ofLayer(layer)));

@@ -70,6 +70,8 @@ struct TransformerLMImpl : LanguageModelImpl {
     explicit TransformerLMImpl(const PublicDecoderOptions& options);
 
 protected:
+    /// The same with other blocks.
+    TransformerLMImpl(const PublicDecoderOptions& options, const StackOptions& stack);
     torch::Tensor decode(torch::Tensor x) override;
 
 private:

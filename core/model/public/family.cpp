@@ -51,6 +51,7 @@ std::vector<std::int64_t> shapeInFile(StoredForm form,
 const std::vector<Family>& families() {
     static const auto all = [] {
         auto list = decoderFamilies();
+        list.insert(list.end(), encoderFamilies().begin(), encoderFamilies().end());
         list.insert(list.end(), nanochatFamilies().begin(), nanochatFamilies().end());
         list.insert(list.end(), imageFamilies().begin(), imageFamilies().end());
         return list;
@@ -89,6 +90,11 @@ std::string noTrainingText(const ModelOptions& options) {
         return "is " + family->title +
                ", of a model that is not opened as a whole, so that training cannot go on; take "
                "one of its sizes without pictures";
+    if (readsBothWays(options))
+        return "is a " + family->title +
+               ", which reads in both directions, and training on hidden words is not offered; "
+               "take "
+               "a model of next tokens";
     if (const auto* experts = options.find<ExpertOptions>(); experts && experts->experts > 0)
         return "is a " + family->title +
                ", whose choice of experts is not trained here; take a model without experts";
@@ -120,6 +126,10 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
         FileTensor tensor;
         tensor.name = numbered(row.stored, block) + kind;
         if (!row.also.empty()) tensor.also = numbered(row.also, block) + kind;
+        tensor.further = !row.further.empty() && row.further == kind;
+        if (row.gammas && *kind)
+            tensor.also = numbered(row.stored, block) +
+                          (kind == std::string_view(".bias") ? ".beta" : ".gamma");
         tensor.outside = row.outside;
         tensor.sizedBy = row.sizedBy;
         tensor.form = row.form;
@@ -239,7 +249,7 @@ std::vector<CheckpointProblem> FamilyFile::problems() const {
         known.insert(name);
         const auto found = stored.find(name);
         if (found == stored.end()) {
-            if (!tensor.optional && !tensor.absent)
+            if (!tensor.optional && !tensor.absent && !tensor.further)
                 problems.push_back({ProblemKind::Missing, name,
                                     "the model needs it, " + shapeOf(tensor.shape) +
                                         ", but it is not in the file"});

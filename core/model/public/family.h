@@ -95,6 +95,10 @@ struct FamilyTensor {
     /// Of a tensor with several names in the model, the file has this one.
     bool kept = false;
     std::string sizedBy = {};  ///< the key that says how many rows there are, for messages
+    /// ".bias": the tensor of this kind is a further name of a part that another row has. A file
+    /// may lack it; where it is there, it counts.
+    std::string further = {};
+    bool gammas = false;  ///< first files have gamma and beta in place of weight and bias
 };
 
 struct Family {
@@ -145,6 +149,7 @@ const std::vector<Family>& relationalFamilies();  ///< a part of decoderFamilies
 const std::vector<Family>& gatedFamilies();   ///< the same: those that differ from Llama by options
 const std::vector<Family>& plainFamilies();   ///< the same: those without gates
 const std::vector<Family>& expertFamilies();  ///< the same: those with experts
+const std::vector<Family>& encoderFamilies();
 const std::vector<Family>& imageFamilies();
 /// The family of that model_type; null if there is none.
 const Family* findFamily(const std::string& type);
@@ -174,6 +179,7 @@ struct FileTensor {
     std::vector<std::int64_t> rows;     ///< of each part
     std::int64_t index = -1;            ///< it is this row of its part; -1: all of it
     bool optional = false;              ///< a second name of a tied tensor
+    bool further = false;               ///< FamilyTensor::further
     std::optional<double> absent = {};  ///< all its values where the file lacks it
     std::string sizedBy;                ///< FamilyTensor::sizedBy
 };

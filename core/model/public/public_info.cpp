@@ -26,10 +26,13 @@ namespace {
 using Decoder = PublicDecoderOptions;
 using ImageModel = PublicImageOptions;
 
-const std::vector<std::string> kActivations = {"gelu",   "exact_gelu", "relu",
-                                               "swiglu", "geglu",      "exact_geglu"},
-                               kNorms = {"layernorm", "layernorm_no_bias", "layernorm_no_weight",
-                                         "rmsnorm", "none"};
+// Asked for before objects of other files exist.
+std::vector<std::string> activationNames() {
+    return {"gelu", "exact_gelu", "relu", "swiglu", "geglu", "exact_geglu"};
+}
+std::vector<std::string> normNames() {
+    return {"layernorm", "layernorm_no_bias", "layernorm_no_weight", "rmsnorm", "none"};
+}
 
 FieldTable<RotaryOptions> rotaryFields() {
     using namespace fields;
@@ -202,18 +205,18 @@ FieldTable<OutputLayer> outputLayerFields() {
 namespace {
 
 template <class Options>
-FieldTable<Options> familyFields(bool rotary) {
+FieldTable<Options> familyFields(bool rotary, const std::vector<Family>& families) {
     using namespace fields;
     using O = FamilyName;
     FieldSpec family{"family", "Family", "The public family whose checkpoint this is.",
                      FieldKind::Choice};
-    for (const auto& one : rotary ? decoderFamilies() : imageFamilies())
+    for (const auto& one : families)
         if (one.architecture != kPublicDualDecoder)
             family.choices.push_back(one.type), family.choiceTitles.push_back(one.title);
     auto blocks = plainBlock(plainHeads());
     for (auto& field : blocks) {
-        if (field.spec.name == "activation") field.spec.choices = kActivations;
-        if (field.spec.name == "norm_type") field.spec.choices = kNorms;
+        if (field.spec.name == "activation") field.spec.choices = activationNames();
+        if (field.spec.name == "norm_type") field.spec.choices = normNames();
     }
     return joined<Options>({of<Options>(FieldTable<O>{
                                 make(family, &O::family),
@@ -223,16 +226,20 @@ FieldTable<Options> familyFields(bool rotary) {
                             block<Options>(blocks, false), of<Options>(detailFields(rotary))});
 }
 
-FieldTable<Decoder> decoderFields() {
+}  // namespace
+
+FieldTable<Decoder> publicDecoderFields(const std::vector<Family>& families) {
     using namespace fields;
     const FieldTable<TransformerLMOptions> positions = {choice(
         &TransformerLMOptions::pos_enc_type, "pos_enc_type", "Positions",
         "Learned position embeddings, rotary positions, or none.", {"RoPE", "pos_emb", "none"})};
-    return joined<Decoder>({familyFields<Decoder>(true), of<Decoder>(tokenInput()),
+    return joined<Decoder>({familyFields<Decoder>(true, families), of<Decoder>(tokenInput()),
                             of<Decoder>(positions), of<Decoder>(documentFields()),
                             of<Decoder>(outputLayerFields()), of<Decoder>(endFields()),
                             of<Decoder>(outputFormFields())});
 }
+
+namespace {
 
 FieldTable<ImageModel> imageFields() {
     using namespace fields;
@@ -247,7 +254,8 @@ FieldTable<ImageModel> imageFields() {
                          "The answer is the mean of two classifiers.")),
         advanced(text(&O::preprocessor, "preprocessor", "Pictures",
                       "How pictures are scaled, cut and normalised."))};
-    return joined<O>({familyFields<O>(false), of<O>(imageInput()), of<O>(pooling), own});
+    return joined<O>(
+        {familyFields<O>(false, imageFamilies()), of<O>(imageInput()), of<O>(pooling), own});
 }
 
 // Sizes of heads that cannot be built.
@@ -265,7 +273,9 @@ void headProblems(const Options& o, ProblemList& list) {
         list.refuse("sa_n_kv_heads", n(kv) + " does not divide the " + n(heads) + " heads");
 }
 
-void decoderProblems(const Decoder& o, ProblemList& list) {
+}  // namespace
+
+void publicDecoderProblems(const Decoder& o, ProblemList& list) {
     headProblems(o, list);
     layerKindProblems(o.layer_kinds, o.sliding_window, list);
     letterProblems("ff_kinds", o.ff_kinds, "ED", list);
@@ -281,7 +291,7 @@ void decoderProblems(const Decoder& o, ProblemList& list) {
                                " dimensions of a head; give an even one");
 }
 
-void decoderShapes(const Decoder& o, ShapeList& list) {
+void publicDecoderShapes(const Decoder& o, ShapeList& list) {
     const std::string tokens = "layers.token_embedder.weight", out = "layers.final_out";
     const auto width = o.embed_width > 0 ? o.embed_width : o.d_model;
     list.parameter(tokens, {o.vocab_size, width});
@@ -299,6 +309,8 @@ void decoderShapes(const Decoder& o, ShapeList& list) {
         list.parameter("layers.positional_embedder.weight",
                        {o.max_block_size + o.position_offset, o.d_model});
 }
+
+namespace {
 
 void imageShapes(const ImageModel& o, ShapeList& list) {
     list.parameter("pos_embedding", {1, o.tokens(), o.d_model});
@@ -333,7 +345,9 @@ void addBlocks(OutlineBuilder& builder, const char* title, const std::string& na
                     if (inner.prefix.ends_with("self_attn")) addProjections(inner, builder);
 }
 
-void decoderOutline(const Decoder& o, OutlineBuilder& builder) {
+}  // namespace
+
+void publicDecoderOutline(const Decoder& o, OutlineBuilder& builder) {
     builder.add("token embedding", "layers.token_embedder",
                 std::to_string(o.vocab_size) + " tokens" +
                     (o.tie_word_embeddings ? ", tied to the output" : ""));
@@ -347,6 +361,8 @@ void decoderOutline(const Decoder& o, OutlineBuilder& builder) {
     if (!o.tie_word_embeddings)
         builder.add("output", "layers.final_out", std::to_string(o.vocab_size) + " tokens");
 }
+
+namespace {
 
 void imageOutline(const ImageModel& o, OutlineBuilder& builder) {
     builder.add("patch embedding", "to_patch_embedding", patchText(o));
@@ -368,18 +384,26 @@ std::string familyText(const Options& o) {
            std::to_string(o.n_heads_sa) + " heads";
 }
 
+}  // namespace
+
+std::string publicDecoderText(const PublicDecoderOptions& o) {
+    return familyText(o);
+}
+
+namespace {
+
 const RegisterArchitecture decoder([] {
     Architecture<Decoder> a;
     a.name = kPublicDecoder;
     a.title = "Public decoder";
     a.order = 1000;
-    a.fields = decoderFields();
+    a.fields = publicDecoderFields(decoderFamilies());
     a.defaults.family = decoderFamilies().front().type;
     a.defaults.activation = "gelu", a.defaults.dropout_rate = 0.0, a.defaults.n_heads_ra = 0;
-    a.problems = decoderProblems;
+    a.problems = publicDecoderProblems;
     a.text = familyText<Decoder>;
-    a.shapes = decoderShapes;
-    a.outline = decoderOutline;
+    a.shapes = publicDecoderShapes;
+    a.outline = publicDecoderOutline;
     a.layers = [](const Decoder& o) {
         return layersOf("layers.blocks.", o.n_layers, "layer", true);
     };

@@ -12,6 +12,7 @@
 namespace relascope::core {
 
 inline constexpr const char* kPublicDecoder = "PublicDecoder";
+inline constexpr const char* kPublicEncoder = "PublicEncoder";
 inline constexpr const char* kPublicDualDecoder = "PublicDualDecoder";
 inline constexpr const char* kPublicImageModel = "PublicImageModel";
 
@@ -44,6 +45,25 @@ struct PublicDecoderOptions : TransformerLMOptions,
     bool operator==(const PublicDecoderOptions&) const = default;
 };
 
+/// What encoders have besides: they read a text in both directions, and answer at each place with
+/// the word there, of scores output(norm(activation(dense x))).
+struct EncoderDetails {
+    std::int64_t token_types = 0;   ///< rows, of which every token has the first; 0: none
+    std::int64_t padding_row = -1;  ///< tokens of this id have the row before the first position,
+                                    ///< and are not counted; -1: none
+    std::string head_activation = "exact_gelu";
+    bool head_bias = true;  ///< of the dense layer
+
+    bool operator==(const EncoderDetails&) const = default;
+};
+
+struct PublicEncoderOptions : PublicDecoderOptions, EncoderDetails {
+    bool operator==(const PublicEncoderOptions&) const = default;
+};
+
+/// Whether the first attention reads a normed stream; ModernBERT's is normed where it begins.
+bool normsFirstAttention(const PublicEncoderOptions& options);
+
 /// Options of decoders of public families that have relational heads.
 struct PublicDualDecoderOptions : DualAttnTransformerLMOptions,
                                   BlockDetails,
@@ -71,6 +91,14 @@ struct PublicImageOptions : VisionTransformerOptions, BlockDetails, FamilyName {
 /// layers"; empty for models of other kinds.
 std::string noRelationsText(const ModelOptions& options);
 
+/// Whether a model reads tokens in both directions, so that it has no next token.
+bool readsBothWays(const ModelOptions& options);
+/// Why such a model writes no text: "a BERT reads in both directions and writes no text; put [MASK]
+/// into a text to see what it expects there"; empty for other models.
+std::string noNextTokenText(const ModelOptions& options);
+/// Throws OptionError("model", ...) for such a model; `what` names what needs a next token: "A
+/// Duel".
+void requireNextToken(const ModelOptions& options, const std::string& what);
 /// Why training of a model cannot go on here; empty where it can.
 std::string noTrainingText(const ModelOptions& options);
 
@@ -81,8 +109,16 @@ std::int64_t knownVocabulary(const ModelOptions& options);
 /// The fields of groups that decoders of public families share.
 FieldTable<DocumentOptions> documentFields();
 FieldTable<OutputLayer> outputLayerFields();
+/// The fields of decoders, for options that have more; `families`: whose names can be chosen.
+FieldTable<PublicDecoderOptions> publicDecoderFields(const std::vector<struct Family>& families);
+/// The problems, tensors and parts of decoders, which encoders have as well.
+void publicDecoderProblems(const PublicDecoderOptions& options, class ProblemList& list);
+void publicDecoderShapes(const PublicDecoderOptions& options, class ShapeList& list);
+void publicDecoderOutline(const PublicDecoderOptions& options, class OutlineBuilder& builder);
+std::string publicDecoderText(const PublicDecoderOptions& options);
 
 StackOptions stackOf(const PublicDecoderOptions& options);
+StackOptions stackOf(const PublicEncoderOptions& options);
 StackOptions stackOf(const PublicDualDecoderOptions& options);
 StackOptions stackOf(const PublicImageOptions& options);
 
