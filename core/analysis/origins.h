@@ -3,8 +3,8 @@
 // section 13). Does not include torch.
 #pragma once
 
-#include <limits>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -39,8 +39,8 @@ struct Origins {
     std::string map;      ///< "layer 2 relation 1"
     std::string against;  ///< "none", "row", or a cell "2,9"
     int i = 0, j = 0;
-    std::string iText, jText;   ///< the objects as text; may be empty
-    double value = 0.0;         ///< of the cell, less what it is held against; before a cap
+    std::string iText, jText;  ///< the objects as text; may be empty
+    double value = 0.0;        ///< of the cell, less what it is held against; before a cap
     double capped = std::numeric_limits<double>::quiet_NaN();  ///< what a cap makes of it
     double sum = 0.0;           ///< of all terms: `value`, up to rounding
     double cancellation = 0.0;  ///< sum |T_ab| / |value|
