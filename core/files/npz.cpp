@@ -14,6 +14,8 @@ namespace relascope::core {
 namespace {
 
 constexpr std::string_view kNpyEnding = ".npy";
+/// The usual names: what has them is read, and refused with the reason, whatever it is.
+constexpr std::string_view kUsualImages = "images", kUsualLabels = "labels";
 
 struct NpzCloser {
     void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -88,8 +90,7 @@ const NpzArray* best(const std::vector<NpzArray>& arrays, Rank rank) {
 
 const NpzArray* imagesOf(const std::vector<NpzArray>& arrays, bool test) {
     return best(arrays, [&](const NpzArray& one) {
-        // What has the usual name is read, and refused with the reason, whatever it is.
-        if (one.name == "images" && !test) return 3;
+        if (one.name == kUsualImages && !test) return 3;
         if (!one.ofNumbers || !areImages(one.header) || ofTest(one.name) != test) return -1;
         return has(one.name, {"train", "test"})                    ? 2
                : has(one.name, {"image", "pixel", "picture", "x"}) ? 1
@@ -98,7 +99,7 @@ const NpzArray* imagesOf(const std::vector<NpzArray>& arrays, bool test) {
 }
 const NpzArray* labelsOf(const std::vector<NpzArray>& arrays, const NpzArray& images, bool test) {
     return best(arrays, [&](const NpzArray& one) {
-        if (one.name == "labels" && !test) return 9;
+        if (one.name == kUsualLabels && !test) return 9;
         if (!one.ofNumbers || images.header.shape.empty() ||
             !areLabels(one.header, images.header.shape[0]) || ofTest(one.name) != test)
             return -1;

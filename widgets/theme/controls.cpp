@@ -440,6 +440,10 @@ ScrollingPage::ScrollingPage(QWidget* content, QWidget* parent) : QScrollArea(pa
     setMinimumWidth(content->minimumSizeHint().width());
 }
 
+void ScrollingPage::keyPressEvent(QKeyEvent* event) {
+    event->ignore();
+}
+
 QString chooseSaveFile(QWidget* parent, const QString& title, const QString& suggested,
                        const QString& filter, QString* chosenFilter) {
     const auto key = QStringLiteral("folders/saved");

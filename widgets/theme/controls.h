@@ -139,7 +139,7 @@ public:
     ScrollingPage(QWidget* content, QWidget* parent);
 
 protected:
-    void keyPressEvent(QKeyEvent* event) override { event->ignore(); }
+    void keyPressEvent(QKeyEvent* event) override;  ///< leaves the keys to the page
 };
 
 /// Asks for a file to write, in the folder of the last one. `suggested`: its name, or its path;
