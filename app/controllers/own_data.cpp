@@ -170,10 +170,13 @@ std::string smallestPreset(const std::string& kind) {
     const auto& wanted = dataKind(kind);
     std::string name;
     double least = 0.0;
-    for (const bool same : {true, false})
+    // A plain Transformer would have no relations to look at.
+    for (const auto& [same, relational] :
+         {std::pair(true, true), {true, false}, {false, true}, {false, false}}) {
+        if (!name.empty()) return name;
         for (const auto& preset : core::presets()) {
-            if (!same && !name.empty()) return name;
             const auto options = core::presetOptions(preset.name);
+            if (relational && !options.model.has("n_heads_ra")) continue;
             const auto& of = dataKind(options.data.kind);
             if (same ? &of != &wanted : of.input != wanted.input || of.metric != wanted.metric)
                 continue;
@@ -181,6 +184,7 @@ std::string smallestPreset(const std::string& kind) {
                 core::trainingFlops(options) * static_cast<double>(core::totalSteps(options));
             if (name.empty() || work < least) name = preset.name, least = work;
         }
+    }
     return name;
 }
 

@@ -29,7 +29,10 @@ AnalysisWindow& MeasurePage::analyses() {
     auto* apart = widgets::iconButton("window", QStringLiteral("In a window of its own"), this);
     connect(apart, &QToolButton::clicked, this, [this] { setApart(!m_apart); });
     m_analyses->addControl(apart);
-    connect(m_analyses, &AnalysisWindow::closed, this, [this] { setApart(false); });
+    // Once it is closed: closing hides it.
+    connect(
+        m_analyses, &AnalysisWindow::closed, this, [this] { setApart(false); },
+        Qt::QueuedConnection);
     connect(m_analyses, &AnalysisWindow::shown, this, &MeasurePage::subjectWanted);
     Q_EMIT analysesMade();
     setCurrentIndex(addWidget(m_analyses));

@@ -84,6 +84,13 @@ TEST(LayerHealth, HasTheNumbersOfTheMaps) {
             EXPECT_NEAR(found[key], value, 1e-5 + 1e-5 * value) << key;
             ++(key == "largest_relation" ? relations : entropies);
         }
+        const auto layersWith = [&](const std::string& metric) {
+            return std::count_if(found.begin(), found.end(), [&](const auto& one) {
+                return one.first.starts_with(metric + "/");
+            });
+        };
+        // Layers with a window record whole maps, whose scores are not known.
+        if (layersWith("largest_score") < layersWith("attention_entropy")) continue;
         if (!found.contains("largest_score")) continue;
         LargestScore hooks;
         {
