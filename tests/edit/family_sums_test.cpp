@@ -15,6 +15,7 @@
 #include "interventions/editor.h"
 #include "model/blocks/block_details.h"
 #include "model/model.h"
+#include "model/public/public_options.h"
 #include "support/rooms.h"
 
 namespace relascope {
@@ -95,7 +96,7 @@ TEST_P(FamilySums, LogitsAreSumsOfTheirParts) {
     FamilyCase of(GetParam());
     AttributionOptions what;
     what.answer = 5, what.minus = 11;
-    if (!of.options.get<BlockOptions>().norm_first) {
+    if (!of.options.get<BlockOptions>().norm_first || core::readsBothWays(of.options)) {
         EXPECT_THROW(core::attributeLogit(*of.model, of.options, of.input, what), OptionError);
         return;
     }

@@ -46,8 +46,8 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP)  # of 
 ARCHITECTURES = (
     "AbstractorModel", "CoRelNet", "CoRelNetSoftmax", "DualAttnTransformerLM", "ESBN", "FixedRelationAbstractor", "HadamardTransformerLM",
     "InnerProductRelation", "MessagePassingAbstractor", "NanochatDecoder", "ObjectAbstractor", "ObjectCoRelNet", "ObjectMLP",
-    "ObjectPrediNet", "ObjectTransformer", "PairRelations", "PrediNet", "PublicDecoder", "PublicDualDecoder", "PublicImageModel", "RcaHead",
-    "RelationNetwork", "RelationalHead", "RobustRegression", "SensoryHead", "Seq2SeqAbstractor", "Seq2SeqDualAttnTransformer",
+    "ObjectPrediNet", "ObjectTransformer", "PairRelations", "PrediNet", "PublicDecoder", "PublicDualDecoder", "PublicEncoder", "PublicImageModel",
+    "RcaHead", "RelationNetwork", "RelationalHead", "RobustRegression", "SensoryHead", "Seq2SeqAbstractor", "Seq2SeqDualAttnTransformer",
     "Seq2SeqTransformer", "SymbolicMLP", "TransformerLM", "VisionDualAttnTransformer", "VisionTransformer")
 
 _open_runs: "weakref.WeakSet[Run]" = weakref.WeakSet()
