@@ -96,7 +96,7 @@ std::vector<FamilyFacts> familyLedger() {
     std::vector<FamilyFacts> all;
     for (const auto& family : families()) {
         const auto model = modelOfType(family);
-        FamilyFacts facts{family.type, family.title, "none", "scores", "logits", "goes on"};
+        FamilyFacts facts{family.type, family.title, "none", "scores", "logits", "continues"};
         const auto* details = model.find<BlockDetails>();
         const auto* ends = model.find<EndDetails>();
         const bool ours = model.find<NanochatOptions>() != nullptr;

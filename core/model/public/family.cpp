@@ -88,7 +88,7 @@ std::string noTrainingText(const ModelOptions& options) {
     if (!family) return {};
     if (!family->inner.empty())
         return "is " + family->title +
-               ", of a model that is not opened as a whole, so that training cannot go on; take "
+               ", of a model that is not opened as a whole, so it cannot be trained further; take "
                "one of its sizes without pictures";
     if (readsBothWays(options))
         return "is a " + family->title +

@@ -99,7 +99,7 @@ std::string noNextTokenText(const ModelOptions& options);
 /// Throws OptionError("model", ...) for such a model; `what` names what needs a next token: "A
 /// Duel".
 void requireNextToken(const ModelOptions& options, const std::string& what);
-/// Why training of a model cannot go on here; empty where it can.
+/// Why a model cannot be trained further here; empty where it can.
 std::string noTrainingText(const ModelOptions& options);
 
 /// The size of the vocabulary if it tells the tokenizer: in the papers' models 50257 and 50304 mean
