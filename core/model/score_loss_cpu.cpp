@@ -15,26 +15,6 @@ namespace {
 
 constexpr std::int64_t kScoresOfThread = 1 << 14;
 
-// e^x within 2 units in the last place for x <= 0, and 0 below -87.
-RELASCOPE_INLINE void exponentials(Lanes& x) {
-    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: the sum has no room for a fraction
-    const Lanes shifted = x * 1.44269504f + kRound, whole = shifted - kRound;
-    const Lanes r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
-    Lanes y = Lanes{} + 1.0f / 5040;
-    y = y * r + 1.0f / 720;
-    y = y * r + 1.0f / 120;
-    y = y * r + 1.0f / 24;
-    y = y * r + 1.0f / 6;
-    y = y * r + 0.5f;
-    y = y * r + 1.0f;
-    y = y * r + 1.0f;
-    // The integer is in the low bits of `shifted`: moved to the exponent's place it multiplies by
-    // 2^whole. Other bits of a NaN are none.
-    const Lanes scaled = (Lanes)((Words)y + ((Words)shifted << 23));
-    const Lanes bounded = x < -87.0f ? Lanes{} : scaled;
-    x = x == x ? bounded : x;
-}
-
 // The numbers of a row from `at` on, fewer than sixteen at its end: then -infinity.
 RELASCOPE_INLINE void loadScores(const Numbers& from, std::int64_t at, std::int64_t end,
                                  Lanes& lanes) {

@@ -18,6 +18,7 @@
 #include "files/processor.h"
 #include "model/attention/dropout.h"
 #include "model/attention/relational_attention.h"
+#include "model/attention/rounded_attention.h"
 #include "model/blocks/layers.h"
 #include "model/score_loss.h"
 #include "support/form_results.h"
@@ -309,28 +310,75 @@ TEST(BFloat16, EveryFormOfAttentionIsAsExactAsAutocast) {
     }
 }
 
+struct SensoryCase {
+    bool causal = true;
+    std::int64_t keyHeads = 0;
+    double dropout = 0.0;
+    bool documents = false;
+};
+
 TEST(BFloat16, SensoryHeadsAreAsExactAsAutocast) {
-    torch::manual_seed(10);
-    HeadOptions o;
-    o.d_model = 48, o.head_dim = 12, o.n_heads = 4, o.causal = true, o.rope = true;
-    Attention attention(o);
-    const Tensors inputs = {torch::randn({2, 150, o.d_model})};
-    const auto plain = [&](const Tensors& in) { return attention(in[0], in[0], in[0]); };
-    const auto rounded = [&](const Tensors& in) {
-        const AutocastScope autocast(true, torch::kCPU);
-        return plain(in).to(torch::kFloat);
-    };
-    const auto exact = explicitResultsOf(*attention, inputs, plain);
-    attention->form = AttentionForm::Explicit;
-    const auto autocast = resultsOf(*attention, inputs, rounded);
-    for (const auto form : {AttentionForm::Tiled, AttentionForm::Chunked, AttentionForm::Fused}) {
-        attention->form = form;
-        const auto found = resultsOf(*attention, inputs, rounded);
-        for (std::size_t i = 0; i < exact.size(); ++i)
-            EXPECT_LE(meanErrorOf(found[i], exact[i]),
-                      shareOf(form) * meanErrorOf(autocast[i], exact[i]) + 1e-6)
-                << attentionFormName(form) << ", tensor " << i;
+    for (const auto& c :
+         {SensoryCase{}, SensoryCase{false}, SensoryCase{true, 2}, SensoryCase{true, 0, 0.2},
+          SensoryCase{false, 1, 0.2}, SensoryCase{true, 0, 0.0, true}}) {
+        torch::manual_seed(10);
+        HeadOptions o;
+        o.d_model = 48, o.head_dim = 12, o.n_heads = 4, o.rope = true;
+        o.causal = c.causal, o.n_kv_heads = c.keyHeads, o.dropout = c.dropout;
+        o.output_dropout = 0.0;
+        Attention attention(o);
+        const std::int64_t n = 151;  // blocks of rows, and an odd rest
+        const Tensors inputs = {torch::randn({2, n, o.d_model})};
+        DocumentOptions documents;
+        documents.document_start = 1;
+        auto tokens = torch::zeros({2, n}, torch::kLong);
+        tokens[0][40] = 1, tokens[0][90] = 1, tokens[1][0] = 1;
+        const auto plain = [&](const Tensors& in) {
+            const DocumentScope scope(c.documents ? documentsOf(tokens, documents) : Documents());
+            return attention(in[0], in[0], in[0]);
+        };
+        const auto rounded = [&](const Tensors& in) {
+            const AutocastScope autocast(true, torch::kCPU);
+            return plain(in).to(torch::kFloat);
+        };
+        const auto exact = explicitResultsOf(*attention, inputs, plain);
+        attention->form = AttentionForm::Explicit;
+        const auto autocast = resultsOf(*attention, inputs, rounded);
+        for (const auto form :
+             {AttentionForm::Tiled, AttentionForm::Chunked, AttentionForm::Fused}) {
+            attention->form = form;
+            // On processors with AMX tiles are those of bfloat16, unless products are widened.
+            for (const auto products : {ProductForm::Automatic, ProductForm::Widening}) {
+                const ProductFormScope scope(products);
+                const auto found = resultsOf(*attention, inputs, rounded);
+                for (std::size_t i = 0; i < exact.size(); ++i)
+                    EXPECT_LE(meanErrorOf(found[i], exact[i]),
+                              shareOf(form) * meanErrorOf(autocast[i], exact[i]) + 1e-6)
+                        << attentionFormName(form) << ", causal " << c.causal << ", key heads "
+                        << c.keyHeads << ", dropout " << c.dropout << ", documents " << c.documents
+                        << ", tensor " << i;
+            }
+        }
     }
+}
+
+TEST(BFloat16, RoundedAttentionRepeatsItsBits) {
+    const AutocastScope autocast(true, torch::kCPU);
+    torch::manual_seed(12);
+    const auto q = torch::randn({2, 4, 200, 16}).to(torch::kBFloat16),
+               k = torch::randn({2, 2, 200, 16}).to(torch::kBFloat16);
+    if (!servesRoundedAttention(q, k, k, true)) GTEST_SKIP() << "no AMX tiles";
+    EXPECT_FALSE(servesRoundedAttention(q, k.slice(2, 0, 64), k, false)) << "few keys";
+    const auto results = [&] {
+        Tensors leaves;
+        for (const auto& x : {q, k, k}) leaves.push_back(x.detach().clone().requires_grad_(true));
+        const auto y = roundedAttention(leaves[0], leaves[1], leaves[2], {0.25, true});
+        auto all = torch::autograd::grad({y.to(torch::kFloat).square().sum()}, leaves);
+        all.push_back(y);
+        return all;
+    };
+    const auto once = results(), again = results();
+    for (std::size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(torch::equal(once[i], again[i]));
 }
 
 TEST(BFloat16, TheLossOfManyScoresIsComputedInFloat32) {

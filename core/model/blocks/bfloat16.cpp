@@ -21,11 +21,6 @@ using torch::autograd::variable_list;
 
 std::atomic<ProductForm> s_productForm = ProductForm::Automatic;
 
-bool multipliesNatively() {
-    const auto form = s_productForm.load();
-    return form == ProductForm::Native || (form == ProductForm::Automatic && hasBFloat16Products());
-}
-
 // The weights of a step that are rounded already. `of` keeps the tensor alive, so that no other one
 // takes its address.
 struct RoundedOne {
@@ -123,6 +118,11 @@ RELASCOPE_VECTORS void narrowAll(const float* from, std::uint16_t* to, std::int6
 bool roundsProducts() {
     return at::autocast::is_autocast_enabled(at::kCPU) &&
            at::autocast::get_autocast_dtype(at::kCPU) == torch::kBFloat16;
+}
+
+bool multipliesNatively() {
+    const auto form = s_productForm.load();
+    return form == ProductForm::Native || (form == ProductForm::Automatic && hasBFloat16Products());
 }
 
 ProductFormScope::ProductFormScope(ProductForm form) : m_previous(s_productForm.exchange(form)) {}

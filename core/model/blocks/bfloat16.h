@@ -32,6 +32,9 @@ private:
     ProductForm m_previous;
 };
 
+/// Whether products are those of the processor's instructions.
+bool multipliesNatively();
+
 /// a b of bfloat16 matrices [m, k] and [k, n], plus `bias` [n] if it is defined: summed in float32
 /// and rounded once. [m, n] bfloat16. Not differentiable.
 torch::Tensor roundedProduct(const torch::Tensor& a, const torch::Tensor& b,

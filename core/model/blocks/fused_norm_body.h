@@ -17,38 +17,6 @@ constexpr std::int64_t kGrain = 1 << 14;
 // that the result does not depend on the number of threads.
 constexpr std::int64_t kParts = 16;
 
-// The counter-based generator of dropout.cpp, for the cells from `first` on.
-struct Mask {
-    std::uint32_t low = 0, high = 0, threshold = 0;
-    float scale = 1.0f;
-};
-RELASCOPE_INLINE void mixWords(Words& x) {
-    x ^= x >> 16;
-    x *= 0x21f0aaadU;
-    x ^= x >> 15;
-    x *= 0xd35a2d97U;
-    x ^= x >> 15;
-}
-RELASCOPE_INLINE void drop(const Mask& mask, std::int64_t first, Lanes& x) {
-    if (mask.threshold == 0) return;
-    Words random = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    random += static_cast<std::uint32_t>(first) + mask.low;
-    mixWords(random);
-    random ^= mask.high;
-    mixWords(random);
-    const Lanes kept = x * mask.scale, none = {};
-    x = random >= mask.threshold ? kept : none;
-}
-Mask maskOf(double p, std::int64_t seed) {
-    Mask mask;
-    if (p <= 0.0) return mask;
-    const auto bits = static_cast<std::uint64_t>(seed);
-    mask.low = static_cast<std::uint32_t>(bits), mask.high = static_cast<std::uint32_t>(bits >> 32);
-    mask.threshold = static_cast<std::uint32_t>(p * 4294967296.0);
-    mask.scale = static_cast<float>(1.0 / (1.0 - p));
-    return mask;
-}
-
 // Rows of d elements; mean and scale hold one number a row. Outputs that are null are left out.
 struct Forward {
     const float *x, *weight, *bias;

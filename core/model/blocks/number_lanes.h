@@ -48,5 +48,57 @@ RELASCOPE_INLINE float total(const Lanes& lanes) {
     return sum;
 }
 
+// e^x within 2 units in the last place for x <= 0, and 0 below -87.
+RELASCOPE_INLINE void exponentials(Lanes& x) {
+    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: the sum has no room for a fraction
+    const Lanes shifted = x * 1.44269504f + kRound, whole = shifted - kRound;
+    const Lanes r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    Lanes y = Lanes{} + 1.0f / 5040;
+    y = y * r + 1.0f / 720;
+    y = y * r + 1.0f / 120;
+    y = y * r + 1.0f / 24;
+    y = y * r + 1.0f / 6;
+    y = y * r + 0.5f;
+    y = y * r + 1.0f;
+    y = y * r + 1.0f;
+    // The integer is in the low bits of `shifted`: moved to the exponent's place it multiplies by
+    // 2^whole. Other bits of a NaN are none.
+    const Lanes scaled = (Lanes)((Words)y + ((Words)shifted << 23));
+    const Lanes bounded = x < -87.0f ? Lanes{} : scaled;
+    x = x == x ? bounded : x;
+}
+
+// The counter-based generator of dropout.cpp, for the cells from `first` on.
+struct Mask {
+    std::uint32_t low = 0, high = 0, threshold = 0;
+    float scale = 1.0f;
+};
+RELASCOPE_INLINE void mixWords(Words& x) {
+    x ^= x >> 16;
+    x *= 0x21f0aaadU;
+    x ^= x >> 15;
+    x *= 0xd35a2d97U;
+    x ^= x >> 15;
+}
+RELASCOPE_INLINE void drop(const Mask& mask, std::int64_t first, Lanes& x) {
+    if (mask.threshold == 0) return;
+    Words random = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    random += static_cast<std::uint32_t>(first) + mask.low;
+    mixWords(random);
+    random ^= mask.high;
+    mixWords(random);
+    const Lanes kept = x * mask.scale, none = {};
+    x = random >= mask.threshold ? kept : none;
+}
+inline Mask maskOf(double p, std::int64_t seed) {
+    Mask mask;
+    if (p <= 0.0) return mask;
+    const auto bits = static_cast<std::uint64_t>(seed);
+    mask.low = static_cast<std::uint32_t>(bits), mask.high = static_cast<std::uint32_t>(bits >> 32);
+    mask.threshold = static_cast<std::uint32_t>(p * 4294967296.0);
+    mask.scale = static_cast<float>(1.0 / (1.0 - p));
+    return mask;
+}
+
 }  // namespace
 }  // namespace relascope::core
