@@ -16,9 +16,9 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/scoring.h"
 #include "files/processor.h"
+#include "model/attention/block_attention.h"
 #include "model/attention/dropout.h"
 #include "model/attention/relational_attention.h"
-#include "model/attention/rounded_attention.h"
 #include "model/blocks/layers.h"
 #include "model/score_loss.h"
 #include "support/form_results.h"
@@ -362,17 +362,17 @@ TEST(BFloat16, SensoryHeadsAreAsExactAsAutocast) {
     }
 }
 
-TEST(BFloat16, RoundedAttentionRepeatsItsBits) {
+TEST(BFloat16, BlocksRepeatTheirBits) {
     const AutocastScope autocast(true, torch::kCPU);
     torch::manual_seed(12);
     const auto q = torch::randn({2, 4, 200, 16}).to(torch::kBFloat16),
                k = torch::randn({2, 2, 200, 16}).to(torch::kBFloat16);
-    if (!servesRoundedAttention(q, k, k, true)) GTEST_SKIP() << "no AMX tiles";
-    EXPECT_FALSE(servesRoundedAttention(q, k.slice(2, 0, 64), k, false)) << "few keys";
+    if (!servesBlockAttention(q, k, k, true)) GTEST_SKIP() << "no AMX tiles";
+    EXPECT_FALSE(servesBlockAttention(q, k.slice(2, 0, 64), k, false)) << "few keys";
     const auto results = [&] {
         Tensors leaves;
         for (const auto& x : {q, k, k}) leaves.push_back(x.detach().clone().requires_grad_(true));
-        const auto y = roundedAttention(leaves[0], leaves[1], leaves[2], {0.25, true});
+        const auto y = blockAttention(leaves[0], leaves[1], leaves[2], {0.25, true});
         auto all = torch::autograd::grad({y.to(torch::kFloat).square().sum()}, leaves);
         all.push_back(y);
         return all;

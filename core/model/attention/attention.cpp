@@ -11,7 +11,7 @@
 #include "model/attention/chunked_attention.h"
 #include "model/attention/cuda_attention.h"
 #include "model/attention/inner_scale.h"
-#include "model/attention/rounded_attention.h"
+#include "model/attention/block_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
@@ -397,8 +397,8 @@ torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor&
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v, documents)) {
         case AttentionForm::Tiled:
-            if (servesRoundedAttention(q, k, v, o.causal))
-                return joined(roundedAttention(q, k, v, options, documents));
+            if (servesBlockAttention(q, k, v, o.causal))
+                return joined(blockAttention(q, k, v, options, documents));
             return joined(tiledAttention(q, k, v, -1, {}, options, documents));
         case AttentionForm::Fused:
             e = fusedAttention(q, k, v, o, documents);

@@ -8,7 +8,7 @@
 
 #include "model/attention/attention.h"
 #include "model/attention/positions.h"
-#include "model/attention/rounded_attention.h"
+#include "model/attention/block_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
@@ -71,8 +71,8 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer,
     if (!needsMaps && x.size(1) > 1 && servesTiles(query, keys, false) &&
         prefersTiles(std::max(x.size(1), keys.size(2)), x.size(0))) {
         const KernelOptions how{m_scale, false, drops ? m_dropout->p : 0.0};
-        if (servesRoundedAttention(query, keys, library, false))
-            return retrieved(roundedAttention(query, everyone(keys), everyone(library), how));
+        if (servesBlockAttention(query, keys, library, false))
+            return retrieved(blockAttention(query, everyone(keys), everyone(library), how));
         return retrieved(tiledAttention(query, everyone(keys), everyone(library), -1, {}, how));
     }
     if (!needsMaps && !drops && x.size(1) > 32) {
