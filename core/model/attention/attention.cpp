@@ -8,10 +8,10 @@
 #include <cmath>
 #include <limits>
 
+#include "model/attention/block_attention.h"
 #include "model/attention/chunked_attention.h"
 #include "model/attention/cuda_attention.h"
 #include "model/attention/inner_scale.h"
-#include "model/attention/block_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/module_span.h"
 #include "model/decode/cache.h"

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "model/attention/attention.h"
-#include "model/attention/positions.h"
 #include "model/attention/block_attention.h"
+#include "model/attention/positions.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
