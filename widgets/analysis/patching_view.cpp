@@ -41,10 +41,12 @@ QString patchColumnName(const QString& over) {
                                                     : QStringLiteral("position");
 }
 
-/// "1, 2" of "patch (1, 2)": what fits below a column. Other places have their names.
+/// "1,2" of "patch (1, 2)", "cls" of "class token": what fits below a column, as beside a map.
+/// Other places have their names.
 QString placeHead(const QString& place) {
+    if (place == QLatin1String("class token")) return QStringLiteral("cls");
     const QLatin1String patch("patch (");
-    return place.startsWith(patch) ? place.mid(patch.size()).chopped(1) : place;
+    return place.startsWith(patch) ? place.mid(patch.size()).chopped(1).remove(u' ') : place;
 }
 
 QString shortValue(double value) {
