@@ -163,6 +163,7 @@ QWidget* MainWindow::makePages() {
     head->setContentsMargins(4, 0, 8, 0);
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);
+    m_tabs->setElideMode(Qt::ElideRight);
     m_tabs->setFocusPolicy(Qt::TabFocus);
     m_tabs->setAccessibleName(QStringLiteral("Pages"));
     head->addWidget(m_tabs);

@@ -43,7 +43,13 @@ bool enterPane(QWidget* pane, QWidget* wanted) {
         while (to != pane && !(pane->isAncestorOf(to) && takesFocus(to)));
         if (to == pane) return false;
     }
-    to->setFocus(Qt::TabFocusReason);  // it shows that it has the focus
+    // A page that is shown again has its focus back already, as if nobody had asked for it: Space
+    // would start a run instead of pressing the button.
+    to->clearFocus();
+    to->setFocus(Qt::TabFocusReason);
+    // Qt draws where the keyboard is from the first Tab on, and to come here is as good as that.
+    to->window()->setAttribute(Qt::WA_KeyboardFocusChange);
+    to->update();
     return true;
 }
 

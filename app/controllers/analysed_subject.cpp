@@ -23,8 +23,6 @@ EditList enabledEdits(const EditList& edits) {
     return enabled;
 }
 
-namespace {
-
 wire::Weights weightsOf(const AnalysedSubject& subject) {
     wire::Weights weights;
     weights.path = subject.path;
@@ -32,6 +30,8 @@ wire::Weights weightsOf(const AnalysedSubject& subject) {
     weights.device = subject.device;
     return weights;
 }
+
+namespace {
 
 std::optional<DataOptions> dataOf(const AnalysedSubject& subject) {
     return subject.data ? std::optional(subject.data->data.options) : std::nullopt;

@@ -53,6 +53,8 @@ struct AnalysedSubject {
 const wire::OpenedSplit& splitOf(const AnalysedSubject& subject, const std::string& name);
 /// The enabled edits alone, without the name and model of the list.
 EditList enabledEdits(const EditList& edits);
+/// The weights that are looked into.
+wire::Weights weightsOf(const AnalysedSubject& subject);
 /// What the enabled edits change over a split.
 wire::Question effectQuestion(const AnalysedSubject& subject, const std::string& split);
 

@@ -151,6 +151,10 @@ void AnalysisController::findKept(const core::Analysis& analysis,
         [](const QString&) {});  // measuring says why it cannot
 }
 
+// Near the border between two answers every share of the way from B to A is large: of so many
+// examples with another answer, the one that the model is surest of becomes B.
+constexpr int kOtherAnswers = 6;
+
 void AnalysisController::findOtherAnswer(const QString& split) {
     if (!m_subject || !m_subject->data || !m_subject->sample) return;
     const auto* data = m_subject->data->find(split.toStdString());
@@ -159,16 +163,33 @@ void AnalysisController::findOtherAnswer(const QString& split) {
     m_looker.post(
         this,
         [from = wire::Example{m_subject->data->data, data->name, data->info.size - 1},
-         other = label == 0 ? 1 : 0](Engine& models, const Looker::Progress& progress) {
-            wire::LabelSearch found;
-            do found = wire::findLabel(models.session, from, other, true, found.searched, progress);
-            while (!found.index && !found.all);
-            return found;
+         other = label == 0 ? 1 : 0, label, weights = weightsOf(*m_subject)](
+            Engine& models, const Looker::Progress& progress) mutable {
+            std::optional<std::int64_t> best;
+            float least = 1.0F;
+            for (int n = 0; n < kOtherAnswers; ++n) {
+                wire::LabelSearch found;
+                do
+                    found = wire::findLabel(models.session, from, other, true, found.searched,
+                                            progress);
+                while (!found.index && !found.all);
+                if (!found.index || (best && *found.index <= from.index)) break;  // once around
+                from.index = *found.index;
+                wire::ProbeRequest request;
+                request.weights = weights, request.input.example = from, request.compare = false;
+                const auto probed = models.prober.probe(models.session, request, progress);
+                const auto& answers = probed.result->probabilities;
+                const auto at = static_cast<std::size_t>(label);
+                if (best && (at >= answers.size() || answers[at] >= least)) continue;
+                best = from.index;
+                if (at < answers.size()) least = answers[at];
+            }
+            return best;
         },
-        [this, split, path = m_subject->path, label](const wire::LabelSearch& found) {
-            if (found.index && m_subject && m_subject->path == path && m_subject->sample &&
+        [this, split, path = m_subject->path, label](const std::optional<std::int64_t>& found) {
+            if (found && m_subject && m_subject->path == path && m_subject->sample &&
                 m_subject->sample->label == label)
-                Q_EMIT exampleFound(split, *found.index);
+                Q_EMIT exampleFound(split, *found);
         });
 }
 

@@ -44,13 +44,15 @@ void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
     const auto& words = result.sample.source.labels;
     const auto choices = nextTokens(result, other);
     if (hidden) {
-        const bool masked = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+        const auto masked = std::count_if(words.begin(), words.end(), [](const std::string& word) {
             return word.ends_with("[MASK]") || word.ends_with("<mask>");
         });
         return outcome.setNextTokens(
-            masked
+            masked == 0
+                ? QStringLiteral("Last token: the word itself is seen; put [MASK] into the text")
+            : masked == 1
                 ? QStringLiteral("Hidden word")
-                : QStringLiteral("Last token: the word itself is seen; put [MASK] into the text"),
+                : QStringLiteral("The first of %1 hidden words; Lens shows all").arg(masked),
             choices, nextTokensBefore(choices, other));
     }
     outcome.setNextTokens(words.empty() ? QStringLiteral("Next token")

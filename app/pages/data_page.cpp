@@ -128,8 +128,9 @@ QWidget* DataPage::middle() {
     row->addWidget(m_labelWord);
     row->addWidget(m_label);
     row->addStretch(1);
-    m_split->setMinimumWidth(120);
-    m_label->setMinimumWidth(120);
+    // Names of labels may be long: they give way before they run into one another.
+    m_split->setMinimumWidth(64);
+    m_label->setMinimumWidth(64);
     auto* column = widgets::columnOf(panel);
     column->addWidget(m_head);
     column->addWidget(m_error);

@@ -153,7 +153,9 @@ std::vector<NamedSteps> groupsOfSteps(const std::vector<std::string>& names) {
     }
     std::erase_if(byGroup, [](const auto& one) { return one.second.steps.size() < 2; });
     std::vector<NamedSteps> groups;
-    for (auto& [key, group] : byGroup) {
+    for (auto& one : byGroup) {
+        const auto& key = one.first;  // clang 14 captures no structured binding
+        auto& group = one.second;
         std::sort(group.steps.begin(), group.steps.end());
         // Among several a group without another word is called by that of its steps.
         const bool same = std::count_if(byGroup.begin(), byGroup.end(), [&](const auto& other) {

@@ -242,7 +242,7 @@ double CsvReader::number(std::size_t column) const {
 
 const CsvReader::Points& CsvReader::points() const {
     if (m_points) return *m_points;
-    auto& found = m_points.emplace();
+    auto& found = m_points.emplace(Points());
     CsvReader rows(*this);
     rows.m_at = m_rowsFrom;
     for (std::vector<std::string> fields; rows.readRecord(fields);)

@@ -41,6 +41,9 @@ ImportGuess ofFile(const std::string& file) {
     for (const char* ending : {".tar.gz", ".tgz", ".zip"})
         if (small.ends_with(ending))
             return {"", "", file, "is an archive; unpack it first, then import the folder"};
+    for (const char* ending : {".xlsx", ".xls", ".ods", ".parquet", ".feather", ".arrow"})
+        if (small.ends_with(ending))
+            return {"", "", file, "is a table of a form that is not read; save it as .csv first"};
     for (const auto& import : dataImports())
         if (import.form->file)
             if (const auto match = import.form->file(file))

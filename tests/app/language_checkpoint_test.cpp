@@ -317,6 +317,24 @@ TEST_F(WritingTest, AnUnknownTokenizerIsAskedFor) {
     EXPECT_TRUE(waitUntil([this] { return shown(page()->inspector()) == "hello"; }));
 }
 
+TEST_F(WritingTest, AnEncoderShowsItsHiddenWordAndWritesNothing) {
+    window->opener().openCheckpoint(QStringLiteral(RELASCOPE_FIXTURES "/golden/families/bert"));
+    ASSERT_TRUE(waitUntil([this] { return checkpoint().info().has_value(); }));
+    EXPECT_TRUE(checkpoint().generateDisabledReason().contains("writes no text"))
+        << checkpoint().generateDisabledReason().toStdString();
+    click(child<QPushButton>(page()->head(), "Inspect"));
+    ASSERT_TRUE(waitUntil([this] { return result() != nullptr; }, 60000));
+    auto* pane = page()->inspector()->sourcePane();
+    const auto shows = [&](const char* text, const char* title) {
+        type(pane, QString::fromUtf8(text));
+        return waitUntil([&] { return pane->outcome()->title() == QLatin1String(title); }, 20000);
+    };
+    EXPECT_TRUE(shows("a [MASK] here", "Hidden word"));
+    EXPECT_TRUE(shows("a [MASK] or [MASK]", "The first of 2 hidden words; Lens shows all"));
+    EXPECT_TRUE(
+        shows("nothing here", "Last token: the word itself is seen; put [MASK] into the text"));
+}
+
 TEST_F(WritingTest, AnotherCheckpointEndsWhatIsWritten) {
     openedRun();
     setTokens(1000000);

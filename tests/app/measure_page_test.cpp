@@ -172,6 +172,18 @@ TEST_F(MeasurePageTest, TheKeyboardEntersPagesAndParts) {
     EXPECT_EQ(search->text(), "");
     QTest::keyClick(search, Qt::Key_Escape);
     EXPECT_FALSE(search->hasFocus());
+    // Space presses the button of a page that is entered again, and starts no run.
+    for (int k = 0; k < 2; ++k) {
+        QTest::keyClick(window.get(), Qt::Key_1, Qt::ControlModifier);
+        QTest::keyClick(window.get(), Qt::Key_3, Qt::ControlModifier);
+        auto* focus = QApplication::focusWidget();
+        ASSERT_TRUE(qobject_cast<QAbstractButton*>(focus));
+        QKeyEvent space(QEvent::ShortcutOverride, Qt::Key_Space, Qt::NoModifier);
+        space.ignore();
+        QApplication::sendEvent(focus, &space);
+        EXPECT_TRUE(space.isAccepted()) << k;
+    }
+    QTest::keyClick(window.get(), Qt::Key_1, Qt::ControlModifier);
     // F6 goes round, Shift+F6 back.
     const auto panes = panesOf(*window);
     ASSERT_GE(panes.size(), 4U);
@@ -182,6 +194,7 @@ TEST_F(MeasurePageTest, TheKeyboardEntersPagesAndParts) {
                panes.begin();
     };
     enterPane(panes.front());
+    EXPECT_TRUE(window->testAttribute(Qt::WA_KeyboardFocusChange)) << "it shows where it is";
     for (std::ptrdiff_t k = 1; k <= std::ssize(panes); ++k) {
         QTest::keyClick(window.get(), Qt::Key_F6);
         EXPECT_EQ(at(), k % std::ssize(panes));

@@ -41,6 +41,14 @@ QString patchColumnName(const QString& over) {
                                                     : QStringLiteral("position");
 }
 
+/// "1,2" of "patch (1, 2)", "cls" of "class token": what fits below a column, as beside a map.
+/// Other places have their names.
+QString placeHead(const QString& place) {
+    if (place == QLatin1String("class token")) return QStringLiteral("cls");
+    const QLatin1String patch("patch (");
+    return place.startsWith(patch) ? place.mid(patch.size()).chopped(1).remove(u' ') : place;
+}
+
 QString shortValue(double value) {
     return signedText(value, std::abs(value) >= 100 ? 0 : std::abs(value) >= 10 ? 1 : 2);
 }
@@ -78,7 +86,7 @@ std::vector<GridPanel> panelsOf(const Answer& answer, const std::shared_ptr<Patc
             panel.columns << shownText(columnNames[begin + c]);
         if (panel.columnName == QLatin1String("position") &&
             positions.size() >= panel.columns.size())
-            panel.inputs = positions;
+            for (const auto& name : std::as_const(positions)) panel.inputs << placeHead(name);
         const auto at = [begin, columns](int row, int column) {
             return begin + static_cast<std::size_t>(row) * columns +
                    static_cast<std::size_t>(column);
@@ -91,7 +99,9 @@ std::vector<GridPanel> panelsOf(const Answer& answer, const std::shared_ptr<Patc
                                                 .hatched = !cells->isExact(at(row, column))};
         };
         panel.text = [cells, at, title = panel.title, name = panel.columnName, rows = panel.rows,
-                      columns = panel.columns, inputs = panel.inputs, places](int row, int column) {
+                      columns = panel.columns,
+                      inputs = panel.inputs.isEmpty() ? QStringList() : positions,
+                      places](int row, int column) {
             const bool place = places && !inputs.isEmpty();
             QString where = QStringLiteral("%1: %2, ").arg(title, rows[row]) +
                             (place ? inputs[column] : name + u' ' + columns[column]);

@@ -3,6 +3,7 @@
 #include <QPicture>
 
 #include "widgets/curves/themed_plot.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -43,6 +44,13 @@ void ThemedPlot::applyTheme() {
     xAxis->setTickPen(QPen(t.axis, 1));
     yAxis->setBasePen(Qt::NoPen);
     yAxis->setTickPen(Qt::NoPen);
+}
+
+void ThemedPlot::paintEvent(QPaintEvent* event) {
+    QCustomPlot::paintEvent(event);
+    if (!paint::keyboardFocus(this)) return;
+    QPainter painter(this);
+    paint::focusRing(painter, rect());
 }
 
 double ThemedPlot::replotNow() {

@@ -48,6 +48,9 @@ public:
     bool ownRange = false;
     /// Set while the program itself changes ranges.
     bool applying = false;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
 };
 
 /// Base class of items that are drawn over the lines, on a layer that can be redrawn alone.
