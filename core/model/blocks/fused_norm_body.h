@@ -37,18 +37,20 @@ struct Backward {
     Mask mask;
 };
 
-RELASCOPE_VECTORS void addCells(const float* x, const Numbers& branch, float* sum, const Mask& mask,
-                                std::int64_t begin, std::int64_t end) {
+template <bool halfBranch>
+RELASCOPE_INLINE void addCellsAs(const float* x, const Numbers& branch, float* sum,
+                                 const Mask& mask, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; i += kLanes) {
         Lanes in, more;
         load(x + i, in);
-        load(branch, i, more);
+        loadAs<halfBranch>(branch, i, more);
         drop(mask, i, more);
         store(sum + i, in + more);
     }
 }
 
-RELASCOPE_VECTORS void forwardRows(const Forward& a, std::int64_t begin, std::int64_t end) {
+template <bool halfBranch, bool halfNorm>
+RELASCOPE_INLINE void forwardRowsAs(const Forward& a, std::int64_t begin, std::int64_t end) {
     const std::int64_t d = a.d;
     const float share = 1.0f / static_cast<float>(d);
     for (std::int64_t row = begin; row < end; ++row) {
@@ -59,7 +61,7 @@ RELASCOPE_VECTORS void forwardRows(const Forward& a, std::int64_t begin, std::in
             for (std::int64_t i = 0; i < d; i += kLanes) {
                 Lanes x, more;
                 load(in + i, x);
-                load(a.branch, row * d + i, more);
+                loadAs<halfBranch>(a.branch, row * d + i, more);
                 drop(a.mask, row * d + i, more);
                 x += more;
                 first += x;
@@ -88,14 +90,15 @@ RELASCOPE_VECTORS void forwardRows(const Forward& a, std::int64_t begin, std::in
             load(in + i, x);
             load(a.weight + i, weight);
             if (a.bias) load(a.bias + i, bias);
-            store(a.y, row * d + i, (x - mean) * scale * weight + bias);
+            storeAs<halfNorm>(a.y, row * d + i, (x - mean) * scale * weight + bias);
         }
     }
 }
 
 // Adds the gradients of the weights to dweight and dbias.
-RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::int64_t end,
-                                    float* dweight, float* dbias) {
+template <bool halfBranch, bool halfNorm>
+RELASCOPE_INLINE void backwardRowsAs(const Backward& a, std::int64_t begin, std::int64_t end,
+                                     float* dweight, float* dbias) {
     const std::int64_t d = a.d;
     const float share = 1.0f / static_cast<float>(d);
     for (std::int64_t row = begin; row < end; ++row) {
@@ -105,7 +108,7 @@ RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::
         for (std::int64_t i = 0; i < d; i += kLanes) {
             Lanes x, g, weight, toWeight, toBias;
             load(in + i, x);
-            load(a.dy, row * d + i, g);
+            loadAs<halfNorm>(a.dy, row * d + i, g);
             load(a.weight + i, weight);
             load(dweight + i, toWeight);
             load(dbias + i, toBias);
@@ -120,7 +123,7 @@ RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::
         for (std::int64_t i = 0; i < d; i += kLanes) {
             Lanes x, g, weight, more = {};
             load(in + i, x);
-            load(a.dy, row * d + i, g);
+            loadAs<halfNorm>(a.dy, row * d + i, g);
             load(a.weight + i, weight);
             if (a.dsum) load(a.dsum + row * d + i, more);
             x = (x - mean) * scale;
@@ -128,9 +131,33 @@ RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::
             store(a.dx + row * d + i, g);
             if (!a.dbranch) continue;
             drop(a.mask, row * d + i, g);
-            store(a.dbranch, row * d + i, g);
+            storeAs<halfBranch>(a.dbranch, row * d + i, g);
         }
     }
+}
+
+// The forms of all types in one function, which is compiled for each vector width.
+RELASCOPE_VECTORS void addCells(const float* x, const Numbers& branch, float* sum, const Mask& mask,
+                                std::int64_t begin, std::int64_t end) {
+    branch.halves ? addCellsAs<true>(x, branch, sum, mask, begin, end)
+                  : addCellsAs<false>(x, branch, sum, mask, begin, end);
+}
+RELASCOPE_VECTORS void forwardRows(const Forward& a, std::int64_t begin, std::int64_t end) {
+    if (a.branch.halves)
+        a.y.halves ? forwardRowsAs<true, true>(a, begin, end)
+                   : forwardRowsAs<true, false>(a, begin, end);
+    else
+        a.y.halves ? forwardRowsAs<false, true>(a, begin, end)
+                   : forwardRowsAs<false, false>(a, begin, end);
+}
+RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::int64_t end,
+                                    float* dweight, float* dbias) {
+    if (a.dbranch.halves)
+        a.dy.halves ? backwardRowsAs<true, true>(a, begin, end, dweight, dbias)
+                    : backwardRowsAs<true, false>(a, begin, end, dweight, dbias);
+    else
+        a.dy.halves ? backwardRowsAs<false, true>(a, begin, end, dweight, dbias)
+                    : backwardRowsAs<false, false>(a, begin, end, dweight, dbias);
 }
 
 }  // namespace

@@ -28,19 +28,34 @@ struct Numbers {
     explicit operator bool() const { return floats || halves; }
 };
 typedef std::uint16_t HalfWords __attribute__((vector_size(32)));
+// Of the one of the two that is known to be there.
+template <bool half>
+RELASCOPE_INLINE void loadAs(const Numbers& from, std::int64_t at, Lanes& lanes) {
+    if constexpr (half) {
+        HalfWords words;
+        std::memcpy(&words, from.halves + at, sizeof words);
+        lanes = (Lanes)(__builtin_convertvector(words, Words) << 16);
+    } else {
+        load(from.floats + at, lanes);
+    }
+}
+template <bool half>
+RELASCOPE_INLINE void storeAs(const Numbers& to, std::int64_t at, const Lanes& lanes) {
+    if constexpr (half) {
+        const Words bits = (Words)lanes, rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
+        const Words notANumber = Words{} + 0x7FC0U;
+        const HalfWords words = __builtin_convertvector(
+            (bits & 0x7FFFFFFFU) > 0x7F800000U ? notANumber : rounded, HalfWords);
+        std::memcpy(to.halves + at, &words, sizeof words);
+    } else {
+        store(to.floats + at, lanes);
+    }
+}
 RELASCOPE_INLINE void load(const Numbers& from, std::int64_t at, Lanes& lanes) {
-    if (from.floats) return load(from.floats + at, lanes);
-    HalfWords half;
-    std::memcpy(&half, from.halves + at, sizeof half);
-    lanes = (Lanes)(__builtin_convertvector(half, Words) << 16);
+    from.floats ? loadAs<false>(from, at, lanes) : loadAs<true>(from, at, lanes);
 }
 RELASCOPE_INLINE void store(const Numbers& to, std::int64_t at, const Lanes& lanes) {
-    if (to.floats) return store(to.floats + at, lanes);
-    const Words bits = (Words)lanes, rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
-    const Words notANumber = Words{} + 0x7FC0U;
-    const HalfWords half = __builtin_convertvector(
-        (bits & 0x7FFFFFFFU) > 0x7F800000U ? notANumber : rounded, HalfWords);
-    std::memcpy(to.halves + at, &half, sizeof half);
+    to.floats ? storeAs<false>(to, at, lanes) : storeAs<true>(to, at, lanes);
 }
 RELASCOPE_INLINE float total(const Lanes& lanes) {
     float sum = 0.0f;
