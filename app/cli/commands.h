@@ -165,6 +165,7 @@ Command generateCommand();
 Command benchCommand();
 Command sessionCommand();
 Command attachCommand();
+Command mcpCommand();
 Command fetchCommand();
 Command figureCommand();
 Command drawCommand();
