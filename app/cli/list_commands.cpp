@@ -41,7 +41,8 @@ struct BenchArguments {
     std::vector<std::string> names;
     std::string device = "cpu";
     double seconds = 8.0;
-    bool json = false;
+    bool bfloat16 = false, json = false;
+    std::string trace;
 };
 
 using Json = nlohmann::ordered_json;
@@ -228,7 +229,7 @@ int bench(const BenchArguments& a, const Call&) {
     const std::stop_callback end(stopOnSignals(), [] { _exit(kExitInterrupted); });
     Json object = Json::object();
     for (const auto& name : a.names.empty() ? core::benchmarkNames() : a.names) {
-        const auto r = core::runBenchmark(name, device, a.seconds);
+        const auto r = core::runBenchmark(name, device, {a.seconds, a.bfloat16, a.trace});
         if (!a.json) printBenchmark(r);
         Json line = {
             {"peak_rss_mb", r.peakRssMb}, {"parameters", r.parameters},     {"form", r.form},
@@ -258,6 +259,10 @@ void benchOptions(CLI::App& command, BenchArguments& a) {
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command.add_option("--seconds", a.seconds, "minimum time per benchmark, in seconds")
         ->check(CLI::Range(0.1, 3600.0));
+    command.add_flag("--bf16", a.bfloat16, "training steps with products in bfloat16");
+    command.add_option("--trace", a.trace,
+                       "file for a trace of one step, of one benchmark: JSON that Chrome's and "
+                       "Perfetto's viewers read");
 }
 
 }  // namespace

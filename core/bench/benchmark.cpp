@@ -18,11 +18,14 @@
 #include "bench/benchmark_parts.h"
 #include "bench/inspect_benchmark.h"
 #include "bench/rank_benchmark.h"
+#include "bench/step_trace.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/scoring.h"
 #include "files/memory.h"
+#include "files/processor.h"
 #include "model/attention/cuda_check.h"
 #include "model/attention/relational_attention.h"
+#include "model/blocks/bfloat16.h"
 #include "model/blocks/parameters.h"
 #include "model/decode/generate.h"
 #include "model/graph/device_graph.h"
@@ -85,7 +88,7 @@ void runOnce(const DeviceStep& step, const torch::Tensor& rate, const torch::Ten
     step.optimizer.zeroGradients();
     torch::Tensor scores;
     {
-        const AutocastScope autocast(step.half);
+        const AutocastScope autocast(step.half, step.targets.device().type());
         scores = step.model.forward(step.input).to(torch::kFloat);
     }
     crossEntropy(scores, step.targets).backward();
@@ -290,17 +293,23 @@ private:
     pid_t m_process = 0;
 };
 
+// The peak memory that a step adds to what is there, in megabytes.
+double memoryOfStep(const std::function<void()>& step) {
+    malloc_trim(0);  // memory that the allocator still holds would hide the need of the step
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
+    const double before = ownMb("VmRSS");
+    step();
+    return ownMb("VmHWM") - before;
+}
+
 // The peak memory that one step adds, for texts of growing length.
 void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& optimizer,
                    BenchmarkResult& result) {
     for (const std::int64_t n : {256, 256, 512, 1024, 2048}) {  // the first one warms up
         const auto tokens = torch::randint(options.outputs(), {1, n}, torch::kLong);
         optimizer.zeroGradients();
-        malloc_trim(0);  // memory that the allocator still holds would hide the need of the step
-        std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
-        const double before = ownMb("VmRSS");
-        crossEntropy(model.forward(tokens), tokens).backward();
-        const double added = ownMb("VmHWM") - before;
+        const double added =
+            memoryOfStep([&] { crossEntropy(model.forward(tokens), tokens).backward(); });
         const std::string name = "step_mb_" + std::to_string(n);
         if (!result.figures.empty() && result.figures.back().first == name)
             result.figures.back().second = added;
@@ -365,25 +374,27 @@ StepBatch stepBatch(const ModelOptions& options, std::int64_t batch, const torch
 }
 
 void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& options,
-                 std::int64_t batch, Optimizer& optimizer, double seconds,
+                 std::int64_t batch, Optimizer& optimizer, const BenchmarkOptions& how,
                  BenchmarkResult& result) {
     const torch::Device device(result.device);
-    const bool half = name == "lm_dat_343m" && device.is_cuda();
+    const double seconds = how.seconds;
+    const bool half = how.bfloat16 || (name == "lm_dat_343m" && device.is_cuda());
     const auto deviceStep = [&](std::int64_t count) {
         auto made = stepBatch(options, count, device);
         return DeviceStep{model, optimizer, std::move(made.input), std::move(made.targets), half};
     };
-    if (half) batch = largestBatch(64, deviceStep);
+    if (half && device.is_cuda()) batch = largestBatch(64, deviceStep);
     const auto [input, targets] = stepBatch(options, batch, device);
     const auto scores = [&, &input = input] {
-        const AutocastScope autocast(half);
-        return model.forward(input).to(torch::kFloat);
+        const AutocastScope autocast(half, device.type());
+        return widenedScores(model.forward(input));
     };
     if (device.is_cuda()) {
         result.figures.emplace_back("batch", static_cast<double>(batch));
         measureDeviceStep({model, optimizer, input, targets, half}, seconds, result);
     } else {
         const auto step = [&, &targets = targets] {
+            const RoundedWeightsScope roundedOnce;
             optimizer.zeroGradients();
             crossEntropy(scores(), targets).backward();
             optimizer.step(1e-3);
@@ -406,6 +417,18 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
         result.steps = static_cast<int>(steps.size());
         result.figures.emplace_back("train_step_cpu_ms",
                                     *std::min_element(cpuTimes.begin(), cpuTimes.end()));
+        result.figures.emplace_back("step_mb", memoryOfStep(step));
+        if (!how.trace.empty()) {
+            const RoundedWeightsScope roundedOnce;
+            torch::Tensor loss;
+            writeStepTrace(model,
+                           {[&, &targets = targets] {
+                                optimizer.zeroGradients();
+                                loss = crossEntropy(scores(), targets);
+                            },
+                            [&] { loss.backward(); }, [&] { optimizer.step(1e-3); }},
+                           how.trace);
+        }
     }
     model.eval();
     result.forwardMs = medianOf(timesOf(std::min(seconds, 2.0), device, [&] {
@@ -417,10 +440,18 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
             "tokens_per_s", static_cast<double>(targets.numel()) * 1000.0 / result.trainStepMs);
 }
 
+// Workloads that measure something else than a training step.
+bool hasTrainingStep(const std::string& name) {
+    return name != "ranks" && name != "lm_dat_memory" && !name.starts_with("generate");
+}
+
 BenchmarkResult runWorkload(const std::string& name, const std::string& deviceName,
-                            double seconds) {
+                            const BenchmarkOptions& how) {
     const auto [options, batch] = workload(name);
     const torch::Device device(deviceName);
+    const double seconds = how.seconds;
+    if (how.bfloat16 && device.is_cpu() && !hasBFloat16Products())
+        throw OptionError("bench", std::string(kNoBFloat16Products) + "; leave --bf16 out");
     if (name == "ranks") {
         BenchmarkResult result;
         result.name = name;
@@ -449,7 +480,7 @@ BenchmarkResult runWorkload(const std::string& name, const std::string& deviceNa
         measureGeneration(*model, options, seconds, result);
         result.form = lastFormOf(*model);
     } else {
-        measureStep(name, *model, options, batch, optimizer, seconds, result);
+        measureStep(name, *model, options, batch, optimizer, how, result);
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -484,12 +515,17 @@ const std::vector<std::string>& benchmarkNames() {
 }
 
 BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceName,
-                             double seconds) {
+                             const BenchmarkOptions& options) {
     const auto& inspect = inspectBenchmarkNames();
-    if (std::find(inspect.begin(), inspect.end(), name) != inspect.end())
-        return runInspectBenchmark(name, seconds);
+    const bool inspects = std::find(inspect.begin(), inspect.end(), name) != inspect.end();
+    if ((options.bfloat16 || !options.trace.empty()) && (inspects || !hasTrainingStep(name)))
+        throw OptionError("bench", name + " has no training step; leave --bf16 and --trace out");
+    if (!options.trace.empty() && deviceName != "cpu")
+        throw OptionError("bench",
+                          "--trace shows the work of the CPU; leave it out on " + deviceName);
+    if (inspects) return runInspectBenchmark(name, options.seconds);
     return withinMemory(
-        deviceName, [&] { return runWorkload(name, deviceName, seconds); },
+        deviceName, [&] { return runWorkload(name, deviceName, options); },
         [&name] { return " for the benchmark " + name + "; free some of its memory"; });
 }
 

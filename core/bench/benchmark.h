@@ -30,10 +30,16 @@ struct BenchmarkResult {
 /// machine (contended: relgames_dat alone and beside a busy process, with the ratio), and of two
 /// ranks on the CPU (ranks: lm_dat_512).
 const std::vector<std::string>& benchmarkNames();
-/// Runs a benchmark for at least `seconds` and three steps after a warm-up. Throws OptionError for
-/// an unknown name.
+struct BenchmarkOptions {
+    double seconds = 8.0;   ///< at least so long, and three steps after a warm-up
+    bool bfloat16 = false;  ///< training steps round products to bfloat16
+    std::string trace;      ///< a file for the trace of one step (step_trace.h); "": none
+};
+
+/// Runs a benchmark. Throws OptionError for an unknown name, and for bfloat16 or a trace where the
+/// benchmark has no training step or the processor no products of bfloat16.
 BenchmarkResult runBenchmark(const std::string& name, const std::string& device,
-                             double seconds = 8.0);
+                             const BenchmarkOptions& options = {});
 
 class RankGroup;  // ranks/rank_group.h
 /// The work of a rank other than 0 in the benchmark `ranks`; `json`: the request of rank 0.

@@ -57,16 +57,17 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
     return {count, fraction(rightTokens, tokens), fraction(rightSequences, count)};
 }
 
-AutocastScope::AutocastScope(bool enabled) : m_enabled(enabled) {
+AutocastScope::AutocastScope(bool enabled, c10::DeviceType device)
+    : m_enabled(enabled), m_device(device == torch::kCPU ? at::kCPU : at::kCUDA) {
     if (!enabled) return;
-    at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
-    at::autocast::set_autocast_enabled(at::kCUDA, true);
+    at::autocast::set_autocast_dtype(m_device, at::kBFloat16);
+    at::autocast::set_autocast_enabled(m_device, true);
     at::autocast::clear_cache();  // not the weights of an earlier step
 }
 AutocastScope::~AutocastScope() {
     if (!m_enabled) return;
     at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(at::kCUDA, false);
+    at::autocast::set_autocast_enabled(m_device, false);
 }
 
 namespace {

@@ -54,16 +54,17 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
                          const EvaluationOptions& options = {}, std::stop_token stop = {},
                          const ProgressCallback& progress = {});
 
-/// bfloat16 autocast on CUDA in the scope of this object, if `enabled`.
+/// bfloat16 autocast on CUDA or on the CPU in the scope of this object, if `enabled`.
 class AutocastScope {
 public:
-    explicit AutocastScope(bool enabled);
+    explicit AutocastScope(bool enabled, c10::DeviceType device = torch::kCUDA);
     ~AutocastScope();
     AutocastScope(const AutocastScope&) = delete;
     AutocastScope& operator=(const AutocastScope&) = delete;
 
 private:
     bool m_enabled;
+    c10::DeviceType m_device;
 };
 
 }  // namespace relascope::core

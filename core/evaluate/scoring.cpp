@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "evaluate/scoring.h"
+#include "model/score_loss.h"
 #include "ranks/rank_group.h"
 
 namespace relascope::core {
@@ -21,18 +22,16 @@ struct LargeCrossEntropy : torch::autograd::Function<LargeCrossEntropy> {
     static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                  const torch::Tensor& scores, const torch::Tensor& targets,
                                  const torch::Tensor& weights) {
-        const auto normalizer = scores.logsumexp(1);
+        const auto normalizer = scoreNormalizers(scores);
         context->save_for_backward({scores, targets, weights, normalizer});
-        return weights.dot(normalizer - scores.gather(1, targets.unsqueeze(1)).squeeze(1));
+        const auto right = scores.gather(1, targets.unsqueeze(1)).squeeze(1).to(torch::kFloat);
+        return weights.dot(normalizer - right);
     }
 
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                    torch::autograd::variable_list gradients) {
         const auto saved = context->get_saved_variables();
-        const auto &scores = saved[0], &targets = saved[1], &normalizer = saved[3];
-        const auto weights = (saved[2] * gradients[0]).unsqueeze(1);
-        auto gradient = (scores - normalizer.unsqueeze(1)).exp_().mul_(weights);
-        gradient.scatter_add_(1, targets.unsqueeze(1), -weights);
+        const auto gradient = scoreGradient(saved[0], saved[1], saved[2] * gradients[0], saved[3]);
         return {gradient, torch::Tensor(), torch::Tensor()};
     }
 };
@@ -43,9 +42,10 @@ torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& tar
                            std::int64_t ignore) {
     const auto rows = scores.flatten(0, -2);
     const auto wanted = targets.flatten();
-    const bool large =
-        rows.device().is_cpu() && rows.scalar_type() == torch::kFloat && rows.numel() >= kLarge;
-    if (!large) return torch::cross_entropy_loss(rows, wanted, {}, at::Reduction::Mean, ignore);
+    if (!hasScoreLoss(rows) || rows.numel() < kLarge)
+        return torch::cross_entropy_loss(
+            rows.scalar_type() == torch::kBFloat16 ? rows.to(torch::kFloat) : rows, wanted, {},
+            at::Reduction::Mean, ignore);
     const auto counted = wanted.ne(ignore);
     const auto each = counted.to(torch::kFloat);
     return LargeCrossEntropy::apply(rows, wanted.where(counted, torch::zeros_like(wanted)),
@@ -72,15 +72,22 @@ torch::Tensor guesses(const torch::Tensor& scores, const Batch& batch) {
 
 }  // namespace
 
+torch::Tensor widenedScores(const torch::Tensor& scores) {
+    const bool keeps =
+        scores.is_cpu() && scores.scalar_type() == torch::kBFloat16 && scores.numel() >= kLarge;
+    return keeps ? scores : scores.to(torch::kFloat);
+}
+
 torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore) {
     const auto device = scores.device();
-    if (batch.mixed.defined()) return torch::cross_entropy_loss(scores, batch.mixed.to(device));
+    if (batch.mixed.defined())
+        return torch::cross_entropy_loss(scores.to(torch::kFloat), batch.mixed.to(device));
     const auto targets = batch.targets.to(device, true);
     switch (batch.kind) {
         case TargetKind::Regression:
-            return torch::mse_loss(scores, targets);
+            return torch::mse_loss(scores.to(torch::kFloat), targets);
         case TargetKind::MultiLabel:
-            return torch::binary_cross_entropy_with_logits(scores, targets);
+            return torch::binary_cross_entropy_with_logits(scores.to(torch::kFloat), targets);
         case TargetKind::Class:
             if (isYesNo(scores, batch))
                 return torch::binary_cross_entropy_with_logits(scores.squeeze(-1),

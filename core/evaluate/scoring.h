@@ -22,6 +22,10 @@ torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& tar
 
 class RankGroup;
 
+/// Scores as the functions below take them: float32, but for a vocabulary's in bfloat16 on the CPU,
+/// whose loss is computed in float32 without a copy of them.
+torch::Tensor widenedScores(const torch::Tensor& scores);
+
 /// Mean loss of a batch: cross entropy for classes and tokens, without targets equal to `ignore`
 /// (weighted for mixed images); binary cross entropy for multi-label targets, and for classes if
 /// the model has one output; squared error for regression.

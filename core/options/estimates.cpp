@@ -45,15 +45,21 @@ TrainingMemory trainingMemory(const RunOptions& o, const Ranks& ranks) {
         block +=
             tokens * n *
             (4.0 * static_cast<double>(work.heads) + 2.0 * static_cast<double>(work.relations));
+    const bool halves = o.train.precision == "bfloat16";
+    // On the CPU products read and write bfloat16, and so the backward pass keeps it; the residual
+    // stream and whole matrices are float32.
+    const bool onCpu = halves && o.train.device.starts_with("cpu");
+    if (onCpu) block = 0.5 * block + tokens * 2.0 * d;
     double activations = layers * block;
     if (o.train.activation_checkpointing) activations = layers * tokens * d + block;
-    // Scores of a vocabulary, their softmax and their gradient.
-    activations += tokens * static_cast<double>(3 * work.vocabulary + work.tokenNumbers);
+    // Scores of a vocabulary, their softmax and their gradient; the softmax needs no tensor there.
+    activations +=
+        tokens * static_cast<double>((onCpu ? 1 : 3) * work.vocabulary + work.tokenNumbers);
     const double average = o.train.ema_decay > 0 ? 1.0 : 0.0;
     const double moments =
         (o.train.sharded_moments ? 2.0 / static_cast<double>(ranks.count) : 2.0) + average;
     const double parameters = 4.0 * static_cast<double>(parameterCount(o.model));
-    return {parameters, moments * parameters, 4.0 * activations, o.train.precision == "bfloat16"};
+    return {parameters, moments * parameters, 4.0 * activations, halves};
 }
 
 }  // namespace

@@ -263,9 +263,8 @@ std::vector<FieldProblem> TrainOptions::problems() const {
     if (seeds.empty()) found.push_back({"seeds", "needs at least one seed"});
     if (schedule == "cosine" && min_learning_rate > learning_rate)
         found.push_back({"min_learning_rate", "is above train.learning_rate"});
-    std::vector<std::string> devices;
     try {
-        devices = core::deviceList(device);
+        core::deviceList(device);
     } catch (const OptionError& error) {
         found.push_back({"device", error.message()});
     }
@@ -273,9 +272,6 @@ std::vector<FieldProblem> TrainOptions::problems() const {
         found.push_back(
             {"sharded_moments",
              "Muon needs the whole gradient of a matrix; choose adamw, or leave it off"});
-    if (precision == "bfloat16" && !devices.empty() && devices[0] == "cpu")
-        found.push_back(
-            {"precision", "bfloat16 autocast needs a CUDA device; choose float32 on the CPU"});
     return found;
 }
 
@@ -347,9 +343,12 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                                "intervals.",
                                0, 100000000),
                        [](const O&) { return "increasing"; })),
-        choice(&O::precision, "precision", "Precision",
-               "bfloat16 runs matrix products on a CUDA device with autocast.",
-               {"float32", "bfloat16"}),
+        choice(
+            &O::precision, "precision", "Precision",
+            "bfloat16 rounds the inputs of matrix products and sums in float32, as autocast does: "
+            "faster on CUDA devices, and on processors with avx512_bf16 or amx_bf16 (the facts "
+            "of the device say how much). auto takes it there, and float32 elsewhere.",
+            {"float32", "bfloat16", "auto"}),
         text(&O::device, "device", "Device",
              "auto, cpu, or cuda:0 and so on; a list such as cuda:0,cuda:1 trains one run on "
              "several devices, a process for each."),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/devices.h"
+#include "train/bfloat16_gain.h"
 
 #include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
@@ -196,6 +197,8 @@ std::vector<std::string> deviceFacts(const DeviceInfo& device, const DeviceMemor
     if (!device.capability.empty()) facts.push_back("compute capability " + device.capability);
     if (!device.driver.empty()) facts.push_back("driver for CUDA " + device.driver);
     if (!device.usable) facts.push_back("not usable: " + device.reason);
+    if (device.name == "cpu")
+        if (const auto text = bfloat16Text(); !text.empty()) facts.push_back(text);
     return facts;
 }
 

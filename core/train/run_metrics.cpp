@@ -82,7 +82,7 @@ Evaluation RunMetrics::measured(const DatasetPtr& data, std::int64_t freely) {
     // A rank without memory for the usual batches could not tell the others to take smaller ones.
     how.batchSize = m_smallBatches || m_job.ranks ? trained : evaluationBatch(m_job.options);
     how.ranks = m_job.ranks;
-    how.bfloat16 = m_job.bfloat16();
+    how.bfloat16 = m_job.bfloat16() && m_job.device.is_cuda();  // exact on the CPU
     how.freely = freely;
     how.edits = m_job.edits.get();
     std::string shortage;

@@ -51,7 +51,10 @@ struct TrainJob {
     /// Whether `here` is true in this process or, with several ranks, on any of them. Collective.
     bool onAnyRank(bool here) const { return ranks ? ranks->any(here) : here; }
 
-    bool bfloat16() const { return options.train.precision == "bfloat16" && device.is_cuda(); }
+    /// Whether steps round products to bfloat16.
+    bool bfloat16() const {
+        return options.train.precision == "bfloat16" && (device.is_cuda() || device.is_cpu());
+    }
     bool isText() const { return options.data.isText(); }
     bool startsFromCheckpoint() const { return !options.train.init_from.empty(); }
     std::int64_t epochBatches() const {

@@ -5,12 +5,14 @@
 #include <torch/utils.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
 #include "checkpoint/start_from.h"
 #include "data/continue_text.h"
 #include "data/text.h"
+#include "files/processor.h"
 #include "model/architecture.h"
 #include "model/attention/relational_attention.h"
 #include "model/public/public_options.h"
@@ -135,6 +137,30 @@ void requireData(TrainJob& job) {
     fitToFiles(job);
     requireReadable(job.options.model, *job.data.train);
     requireReadable(job.options.model, *job.data.validation);
+}
+
+// Whether the device multiplies bfloat16 faster than float32.
+bool multipliesBFloat16(const TrainJob& job) {
+    if (job.device.is_cpu()) return hasBFloat16Products();
+    const auto* device = findDevice(job.device.str());
+    return device && std::atof(device->capability.c_str()) >= 8.0;
+}
+
+// What `auto` stands for is written down, so that the run is the same wherever it continues.
+void choosePrecision(TrainJob& job) {
+    auto& precision = job.options.train.precision;
+    if (precision == "auto") {
+        precision = multipliesBFloat16(job) ? "bfloat16" : "float32";
+        job.folder.setOptions(job.options);
+    }
+    if (precision != "bfloat16" || !job.device.is_cpu() || hasBFloat16Products()) return;
+    if (isFresh(job))
+        throw OptionError("train.precision",
+                          std::string(kNoBFloat16Products) + "; choose float32 or auto");
+    job.note(Note::Level::Warning,
+             "this processor has neither avx512_bf16 nor amx_bf16: the run goes on with products "
+             "that are rounded to bfloat16 and computed in float32, which is slower, and losses "
+             "will not be bit-for-bit identical");
 }
 
 // Notes what was left out of the files, once, however many splits say it.
@@ -334,12 +360,10 @@ void prepare(TrainJob& job, const EditChoice& edits) {
         finishReplacements(job.folder.checkpointsPath());  // before isFresh() is asked
         requireData(job);                                  // may change the options
         noteFiles(job);
+        choosePrecision(job);
     }
     shareOptions(job);
     const auto& model = job.options.model;
-    if (job.options.train.precision == "bfloat16" && !job.device.is_cuda())
-        job.note(Note::Level::Warning,
-                 "bfloat16 autocast needs a CUDA device; the run uses float32 on the CPU");
     // The ranks of a CPU share its memory, and others may have taken theirs already.
     if (job.leads() || !job.device.is_cpu())
         requireMemory(job.options, job.device.str(), ranksOf(job));

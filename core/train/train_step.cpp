@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "evaluate/evaluate.h"
+#include "model/blocks/bfloat16.h"
 #include "model/graph/device_graph.h"
 #include "train/nonfinite.h"
 #include "train/rank_job.h"
@@ -113,12 +114,12 @@ torch::Tensor TrainStep::forward(const Batch& batch, const Batch* whole, std::in
     if (edits) {
         // A scope of its own: weights that this pass casts without gradients must not serve the
         // next pass.
-        const AutocastScope autocast(m_job.bfloat16());
+        const AutocastScope autocast(m_job.bfloat16(), m_job.device.type());
         edits->prepareStep(input, whole ? inputOf(*whole, m_job.device) : input, first);
     }
-    const AutocastScope autocast(m_job.bfloat16());
+    const AutocastScope autocast(m_job.bfloat16(), m_job.device.type());
     const HookScope hooks(edits ? &edits->editor() : nullptr);
-    return m_job.model->forward(input).to(torch::kFloat);
+    return widenedScores(m_job.model->forward(input));
 }
 
 void TrainStep::forgetRecording() {
@@ -129,6 +130,7 @@ void TrainStep::forgetRecording() {
 
 void TrainStep::run(const std::vector<Batch>& batches, double rate) {
     m_job.model->train();
+    const RoundedWeightsScope roundedOnce;
     if (m_ahead)
         runAhead(batches, rate);
     else
@@ -228,6 +230,7 @@ void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
 
 void TrainStep::computeGradients(const std::vector<Batch>& batches) {
     const Optimizer::TrainedWeights trained(*m_job.optimizer);
+    const RoundedWeightsScope roundedOnce;
     m_job.optimizer->zeroGradients();
     const auto answers = answersOf(batches, m_ignore);
     for (std::size_t i = 0; i < batches.size(); ++i)

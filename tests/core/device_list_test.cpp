@@ -76,14 +76,5 @@ TEST(DeviceList, AreCountedAndSaidInWords) {
     EXPECT_EQ(devicesText({"cpu", "cpu", "cpu"}), "3 processes on the CPU");
 }
 
-TEST(DeviceList, KnowsTheCpuForThePrecision) {
-    TrainOptions options;
-    options.precision = "bfloat16", options.device = "cuda:0,cuda:1";
-    EXPECT_TRUE(options.problems().empty());
-    options.device = "cpu,cpu";
-    ASSERT_EQ(options.problems().size(), 1u);
-    EXPECT_EQ(options.problems()[0].field, "precision");
-}
-
 }  // namespace
 }  // namespace relascope

@@ -312,7 +312,7 @@ TEST_F(TrainStep, AGraphInBFloat16HasTheBitsOfStepsOneByOne) {
 TEST_F(TrainStep, IsMeasuredInEachWay) {
     const CpuKernelsScope kernels(hostGpuKernels());
     const GraphTableScope graphs(hostGpuGraphs());
-    const auto result = runBenchmark("relgames_transformer", "cuda:0", 0.0);
+    const auto result = runBenchmark("relgames_transformer", "cuda:0", {.seconds = 0.0});
     std::map<std::string, double> figures(result.figures.begin(), result.figures.end());
     for (const char* way : {"libtorch", "kernels", "graph"}) {
         const auto time = figures.find(std::string(way) + "_step_ms");

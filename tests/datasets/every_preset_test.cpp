@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "datasets/registry.h"
+#include "files/processor.h"
 #include "model/architecture.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -124,6 +125,29 @@ std::vector<std::string> names() {
     std::vector<std::string> all;
     for (const auto& preset : presets()) all.push_back(preset.name);
     return all;
+}
+
+TEST_P(EveryPreset, TakesTwoStepsInBFloat16) {
+    if (!core::hasBFloat16Products()) GTEST_SKIP() << "no avx512_bf16 or amx_bf16";
+    TemporaryFolder home("every-preset-bf16");
+    fs::create_directories(home.path());
+    const std::string text = home / "text.txt";
+    for (int i = 0; i < 40; ++i)
+        std::ofstream(text, std::ios::app) << "The model of a state machine is one, too: " << i;
+    for (const auto& variant : findPreset(GetParam())->variants) {
+        SCOPED_TRACE(variant);
+        auto options = presetOptions(GetParam(), variant);
+        if (!options.data.isText()) try {
+                openData(options.data);
+            } catch (const Error&) {  // files that only the user has
+                continue;
+            }
+        setOptions(options, reduced(options, text), OtherArchitectures::Ignore);
+        fitToData(options);
+        options.train.precision = "bfloat16";
+        const auto result = trained(home / variant, options);
+        EXPECT_EQ(result.info.state, RunState::Done);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(, EveryPreset, testing::ValuesIn(names()), [](const auto& info) {

@@ -85,7 +85,7 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
     } else if (o.activation == "softmax") {
         // Finite, so that an object without any visible object gets zeros and not NaN.
         constexpr double never = -1e30;
-        alpha = torch::softmax(hidden.defined() ? inner.masked_fill(hidden, never) : inner, -1);
+        alpha = softmaxOf(hidden.defined() ? inner.masked_fill(hidden, never) : inner);
     } else {
         alpha = applyActivation(o.activation, inner);
     }

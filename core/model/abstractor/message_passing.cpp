@@ -32,8 +32,7 @@ torch::Tensor MessagePassingLayerImpl::forward(const torch::Tensor& a, const tor
                                       torch::matmul(splitHeads(wq(x), m_relations),
                                                     splitHeads(wk(x), m_relations).transpose(2, 3)),
                                       0);  // [b, r, n, n]
-    const auto alpha =
-        relations("hook_pattern", axes::pattern, m_softmax ? torch::softmax(r, -1) : r);
+    const auto alpha = relations("hook_pattern", axes::pattern, m_softmax ? softmaxOf(r) : r);
     if (auto* recorder = activeRecorder()) {
         recorder->relations(path, r.permute({0, 2, 3, 1}));
         recorder->scores(path, alpha);

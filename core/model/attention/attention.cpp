@@ -8,10 +8,12 @@
 #include <cmath>
 #include <limits>
 
+#include "model/attention/block_attention.h"
 #include "model/attention/chunked_attention.h"
 #include "model/attention/cuda_attention.h"
 #include "model/attention/inner_scale.h"
 #include "model/attention/tiled_attention.h"
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 #include "types/error.h"
@@ -98,7 +100,7 @@ torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
                                const HeadOptions& options, std::int64_t first,
                                const Documents& documents) {
     const auto scores = attentionScores(q, k, options, first, documents);
-    return documents.closesRows() ? softmaxOfOpen(scores) : torch::softmax(scores, -1);
+    return documents.closesRows() ? softmaxOfOpen(scores) : softmaxOf(scores);
 }
 
 HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
@@ -314,6 +316,7 @@ torch::Tensor AttentionImpl::explicitWeights(const torch::Tensor& q, const torch
 
 torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tensor& key,
                                    const torch::Tensor& value) {
+    const ModuleSpan span(*this);
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
     const auto& o = m_options;
@@ -394,6 +397,8 @@ torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor&
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v, documents)) {
         case AttentionForm::Tiled:
+            if (servesBlockAttention(q, k, v, o.causal))
+                return joined(blockAttention(q, k, v, options, documents));
             return joined(tiledAttention(q, k, v, -1, {}, options, documents));
         case AttentionForm::Fused:
             e = fusedAttention(q, k, v, o, documents);

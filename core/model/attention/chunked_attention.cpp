@@ -21,12 +21,17 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// Whether autocast is on, on the GPU and on the CPU.
+struct AutocastOn {
+    bool cuda, cpu;
+};
+
 // Autocast is set for each thread, and the backward pass of a GPU runs on another thread.
 class AutocastAs {
 public:
-    explicit AutocastAs(bool enabled)
+    explicit AutocastAs(AutocastOn on)
         : m_before(now()), m_cached(at::autocast::is_autocast_cache_enabled()) {
-        set(enabled);
+        set(on);
         // The autocast cache of weights is global: entries made in the backward pass would outlive
         // the optimizer step.
         at::autocast::set_autocast_cache_enabled(false);
@@ -37,17 +42,25 @@ public:
     }
     AutocastAs(const AutocastAs&) = delete;
     AutocastAs& operator=(const AutocastAs&) = delete;
-    static bool now() { return at::autocast::is_autocast_enabled(at::kCUDA); }
+    static AutocastOn now() {
+        return {at::autocast::is_autocast_enabled(at::kCUDA),
+                at::autocast::is_autocast_enabled(at::kCPU)};
+    }
 
 private:
-    static void set(bool enabled) { at::autocast::set_autocast_enabled(at::kCUDA, enabled); }
-    bool m_before, m_cached;
+    static void set(AutocastOn on) {
+        at::autocast::set_autocast_enabled(at::kCUDA, on.cuda);
+        at::autocast::set_autocast_enabled(at::kCPU, on.cpu);
+    }
+    AutocastOn m_before;
+    bool m_cached;
 };
 
 // Kept by the autograd graph between the two passes.
 struct BlockPlan : torch::CustomClassHolder {
     std::int64_t rows, blockRows;
-    bool causal, autocast = AutocastAs::now();
+    bool causal;
+    AutocastOn autocast = AutocastAs::now();
     std::vector<ChunkInput::Part> parts;
     std::vector<std::int64_t> dims;
     BlockFunction attend;
@@ -114,7 +127,12 @@ struct RowBlocks : torch::autograd::Function<RowBlocks> {
             for (std::size_t k = 0; k < which.size(); ++k) {
                 const std::size_t i = which[k];
                 if (!found[k].defined()) continue;
-                if (!sums[i].defined()) sums[i] = torch::zeros_like(inputs[i]);
+                // Many blocks add to a key: in float32, also where the keys are bfloat16.
+                if (!sums[i].defined())
+                    sums[i] = torch::zeros_like(
+                        inputs[i], inputs[i].scalar_type() == torch::kBFloat16 && inputs[i].is_cpu()
+                                       ? torch::kFloat
+                                       : inputs[i].scalar_type());
                 plan->part(i, sums[i], first, count).add_(found[k]);
             }
         }
@@ -152,7 +170,7 @@ struct Generators {
 struct RecomputePlan : torch::CustomClassHolder {
     std::function<torch::Tensor(const torch::Tensor&)> f;
     Generators before;
-    bool autocast = AutocastAs::now();
+    AutocastOn autocast = AutocastAs::now();
 };
 
 struct Recomputed : torch::autograd::Function<Recomputed> {

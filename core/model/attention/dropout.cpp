@@ -41,6 +41,8 @@ struct Place {
 };
 
 torch::Tensor masked(const torch::Tensor& input, double p, std::uint64_t seed, const Place* place) {
+    if (input.scalar_type() == torch::kBFloat16)
+        return masked(input.to(torch::kFloat), p, seed, place).to(torch::kBFloat16);
     const auto x = input.contiguous();
     auto y = torch::empty_like(x);
     const auto threshold = static_cast<std::uint32_t>(p * 4294967296.0);

@@ -14,6 +14,7 @@
 #include "model/attention/row_kernels.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/layers.h"
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 #include "types/error.h"
@@ -396,6 +397,7 @@ bool RelationalAttentionImpl::takesRelations(const HookedModule& hooks,
 }
 
 torch::Tensor RelationalAttentionImpl::heads(const torch::Tensor& x, const Symbols& symbols) {
+    const ModuleSpan span(*this);
     const auto& o = m_options;
     if (const auto next = decoded(x, symbols); next.defined()) return next;
     auto call = kernelCall(x, symbols);

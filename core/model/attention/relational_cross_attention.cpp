@@ -4,6 +4,7 @@
 #include "model/attention/inner_scale.h"
 #include "model/attention/relational_attention.h"
 #include "model/blocks/layers.h"
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 
@@ -36,6 +37,7 @@ KernelCall RelationalCrossAttentionImpl::projections(const torch::Tensor& x,
 }
 
 torch::Tensor RelationalCrossAttentionImpl::heads(const torch::Tensor& x, const Symbols& symbols) {
+    const ModuleSpan span(*this);
     const auto& o = m_options;
     if (const auto next = decoded(x, symbols); next.defined()) return next;
     const auto call = kernelCall(x, symbols);
@@ -113,6 +115,7 @@ DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalO
 
 torch::Tensor DisentangledCrossAttentionImpl::heads(const torch::Tensor& x,
                                                     const Symbols& symbols) {
+    const ModuleSpan span(*this);
     const auto& o = m_options;
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;

@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "model/attention/attention.h"
+#include "model/attention/block_attention.h"
 #include "model/attention/positions.h"
 #include "model/attention/tiled_attention.h"
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 #include "types/error.h"
@@ -47,6 +49,7 @@ SymbolicAttentionImpl::SymbolicAttentionImpl(const SymbolOptions& o, std::int64_
 
 Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer,
                                         const std::string& block) {
+    const ModuleSpan span(*this);
     const auto* cache = activeCache();
     const HookedModule hooks(hookPrefix(block), cache ? cache->past() : 0);
     const bool takesMaps = takesWeights(hooks);
@@ -67,8 +70,10 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer,
     const bool needsMaps = recordsMaps() || takesMaps;
     if (!needsMaps && x.size(1) > 1 && servesTiles(query, keys, false) &&
         prefersTiles(std::max(x.size(1), keys.size(2)), x.size(0))) {
-        return retrieved(tiledAttention(query, everyone(keys), everyone(library), -1, {},
-                                        {m_scale, false, drops ? m_dropout->p : 0.0}));
+        const KernelOptions how{m_scale, false, drops ? m_dropout->p : 0.0};
+        if (servesBlockAttention(query, keys, library, false))
+            return retrieved(blockAttention(query, everyone(keys), everyone(library), how));
+        return retrieved(tiledAttention(query, everyone(keys), everyone(library), -1, {}, how));
     }
     if (!needsMaps && !drops && x.size(1) > 32) {
         return retrieved(joinHeads(torch::scaled_dot_product_attention(
@@ -78,7 +83,7 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer,
                               torch::matmul(query, keys.transpose(2, 3)) * m_scale);
     const auto weights =
         hooks("hook_pattern", axes::retrieval,
-              takesMaps ? softmaxOfOpen(scores) : torch::softmax(scores, -1));  // [b, h, n, S]
+              takesMaps ? softmaxOfOpen(scores) : softmaxOf(scores));  // [b, h, n, S]
     if (activeRecorder() && needsMaps) activeRecorder()->symbols(path, layer, weights);
     return retrieved(joinHeads(torch::matmul(m_dropout(weights), library)));  // [b, n, D]
 }
@@ -106,6 +111,7 @@ void PositionalSymbolsImpl::shareLibrary(PositionalSymbolsImpl& other) {
 
 Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer,
                                         const std::string& block) {
+    const ModuleSpan span(*this);
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0, n = past + x.size(1);
     if (n > m_rows)
@@ -139,6 +145,7 @@ PositionRelativeSymbolsImpl::PositionRelativeSymbolsImpl(std::int64_t d, std::in
 
 Symbols PositionRelativeSymbolsImpl::retrieve(const torch::Tensor& x, int layer,
                                               const std::string& block) {
+    const ModuleSpan span(*this);
     if (auto* recorder = factorRecorder())
         recorder->relativeSymbols(path, layer, x.size(1), m_max);
     else if (recordsMaps())
@@ -194,6 +201,7 @@ torch::Tensor RelationalSymbolicAttentionImpl::neighbours(std::int64_t n) const 
 
 Symbols RelationalSymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer,
                                                   const std::string& block) {
+    const ModuleSpan span(*this);
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0, all = past + x.size(1);
     const auto index =
@@ -206,7 +214,7 @@ Symbols RelationalSymbolicAttentionImpl::retrieve(const torch::Tensor& x, int la
     const auto keys = own.index_select(2, index.flatten())
                           .unflatten(2, {index.size(0), index.size(1)});    // [b, h, n, m, w]
     auto relations = torch::matmul(keys, query.unsqueeze(-1)).squeeze(-1);  // [b, h, n, m]
-    if (m_normalize) relations = torch::softmax(relations * m_scale, -1);
+    if (m_normalize) relations = softmaxOf(relations * m_scale);
     // Flattened as (neighbour, head), as the published projection expects.
     const auto local = relations.permute({0, 2, 3, 1}).flatten(2);  // [b, n, m * h]
     return symbolic_attention->retrieve(model_dim_proj(local), layer, block);

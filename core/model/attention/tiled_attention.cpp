@@ -2,7 +2,6 @@
 #include "model/attention/tiled_attention.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/custom_class.h>
 
@@ -16,6 +15,7 @@
 
 #include "model/attention/dropout.h"
 #include "model/attention/tile_levels.h"
+#include "model/blocks/bfloat16.h"
 
 namespace relascope::core {
 
@@ -54,6 +54,11 @@ TileRows rowsOf(const torch::Tensor& x) {
     return {const_cast<float*>(x.const_data_ptr<float>()), x.stride(0), x.stride(1), x.stride(2)};
 }
 
+// The kernels compute in float32; what is kept for the backward pass has its own type.
+torch::Tensor widened(const torch::Tensor& x) {
+    return x.defined() ? x.to(torch::kFloat) : x;
+}
+
 // Rows that a kernel reads have their numbers side by side.
 torch::Tensor readable(const torch::Tensor& x) {
     return !x.defined() || x.stride(3) == 1 ? x : x.contiguous();
@@ -77,6 +82,10 @@ struct TilePlan : torch::CustomClassHolder {
 struct TileInputs {
     torch::Tensor q, k, s, qRel, wr, mixed, kRel;
 
+    TileInputs inFloats() const {
+        return {widened(q),  widened(k), widened(s),   widened(qRel),
+                widened(wr), mixed,      widened(kRel)};
+    }
     void pointFrom(TileArgs& a) const {
         a.q = rowsOf(q), a.k = rowsOf(k), a.s = rowsOf(s);
         a.qRel = rowsOf(qRel), a.kRel = a.symmetric ? a.qRel : rowsOf(kRel);
@@ -114,18 +123,20 @@ struct TiledHeads : torch::autograd::Function<TiledHeads> {
         a.heads = q.size(1), a.n = q.size(2), a.keyDim = q.size(3);
         a.keyHeads = k.size(1), a.m = k.size(2), a.valueDim = s.size(3);
         TileInputs in{readable(q), readable(k), readable(s), {}, {}, {}, {}};
+        const auto numbers = q.options().dtype(torch::kFloat);
         torch::autograd::variable_list saved = {in.q, in.k, in.s};
         if (!relations.empty()) {
             in.qRel = readable(relations[0]), in.wr = relations[1].contiguous();
             a.relations = in.qRel.size(1), a.relDim = in.qRel.size(3);
             a.symmetric = relations.size() == 2;
-            in.mixed = torch::empty({plan->batch, a.heads, a.n, a.relations}, q.options());
+            in.mixed = torch::empty({plan->batch, a.heads, a.n, a.relations}, numbers);
             saved.insert(saved.end(), {in.qRel, in.wr, in.mixed});
             if (!a.symmetric) saved.push_back(in.kRel = readable(relations[2]));
         }
-        auto out = torch::empty({plan->batch, a.n, a.heads * a.valueDim}, q.options());
+        auto out = torch::empty({plan->batch, a.n, a.heads * a.valueDim}, numbers);
         a.out = rowsOf(out.view({plan->batch, a.n, a.heads, a.valueDim}).transpose(1, 2));
-        in.pointFrom(a);
+        const auto floats = in.inFloats();
+        floats.pointFrom(a);
         runTiles(a, plan->batch, false);
         context->save_for_backward(saved);
         context->saved_data["plan"] = at::IValue::make_capsule(plan);
@@ -140,7 +151,9 @@ struct TiledHeads : torch::autograd::Function<TiledHeads> {
         auto saved = context->get_saved_variables();
         const std::size_t inputs = saved.size() - (saved.size() > 3 ? 1 : 0);
         saved.resize(7);
-        const TileInputs in{saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
+        const auto in =
+            TileInputs{saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]}
+                .inFloats();
         in.pointFrom(a);
         const auto dOut = gradients[0].contiguous().view({plan->batch, a.n, a.heads, a.valueDim});
         a.dOut = rowsOf(dOut.transpose(1, 2));
@@ -184,10 +197,12 @@ bool prefersTiles(std::int64_t tokens, std::int64_t batch) {
 
 bool servesTiles(const torch::Tensor& q, const torch::Tensor& k, bool causal) {
     const auto served = [](const torch::Tensor& x) {
-        return x.device().is_cpu() && x.scalar_type() == torch::kFloat && x.numel() > 0;
+        const auto type = x.scalar_type();
+        return x.device().is_cpu() &&
+               (type == torch::kFloat || (type == torch::kBFloat16 && roundsProducts())) &&
+               x.numel() > 0;
     };
-    return served(q) && served(k) && (!causal || q.size(2) == k.size(2)) &&
-           !at::autocast::is_autocast_enabled(at::kCPU);
+    return served(q) && served(k) && (!causal || q.size(2) == k.size(2));
 }
 
 torch::Tensor tiledAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -210,7 +225,8 @@ torch::Tensor tiledAttention(const torch::Tensor& q, const torch::Tensor& k, con
     }
     auto s = v;
     if (a.relative) {
-        s = rowsByOffset(v, maxOffset, q.size(2), k.size(2)).unsqueeze(0);
+        // Many offsets add to one row's gradient: in float32.
+        s = rowsByOffset(widened(v), maxOffset, q.size(2), k.size(2)).unsqueeze(0);
         s = s.expand({q.size(0), s.size(1), s.size(2), s.size(3)});
     }
     torch::autograd::variable_list of;

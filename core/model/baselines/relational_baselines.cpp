@@ -37,7 +37,7 @@ torch::Tensor SimilarityImpl::forward(const torch::Tensor& left, const torch::Te
     };
     const auto inner =
         point("hook_rel_scores", torch::matmul(left, right.transpose(1, 2)));  // [b, n, n]
-    const auto r = point("hook_r", m_softmax ? torch::softmax(inner, -1) : inner);
+    const auto r = point("hook_r", m_softmax ? softmaxOf(inner) : inner);
     if (auto* recorder = activeRecorder()) {
         recorder->relations(path, inner.unsqueeze(-1));
         if (m_softmax) recorder->scores(path, r.unsqueeze(1));
@@ -59,7 +59,7 @@ torch::Tensor PrediNetHeadsImpl::forward(const torch::Tensor& x) {
     const auto keys = W_k(x).unsqueeze(1);                 // [b, 1, n, key]
     const auto select = [&](const torch::Tensor& query) {  // [b, h * key] -> weights [b, h, 1, n]
         const auto q = query.unflatten(1, {m_heads, 1, -1});
-        return torch::softmax(torch::matmul(q, keys.transpose(2, 3)), -1);
+        return softmaxOf(torch::matmul(q, keys.transpose(2, 3)));
     };
     static constexpr std::array patternAxes{Axis::Batch, Axis::Head, Axis::Slot, Axis::Position};
     static constexpr std::array objectAxes{Axis::Batch, Axis::Head, Axis::Slot, Axis::Dim};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/decoder.h"
 
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 
@@ -11,8 +12,8 @@ namespace {
 template <class SubLayer>
 torch::Tensor residual(bool normFirst, Norm& norm, const torch::Tensor& x, SubLayer&& subLayer) {
     if (!normFirst) return norm->ofSum(x, subLayer(x)).normed;
-    const auto in = norm->ofSum(x);
-    return in.sum + subLayer(in.normed);
+    const auto in = norm->ofSum(x, {}, 0.0, true);
+    return addDropped(in.sum, subLayer(in.normed), 0.0);
 }
 
 // x through self-attention, cross-attention and feed-forward, with their residual connections.
@@ -53,6 +54,7 @@ DualAttnDecoderBlockImpl::DualAttnDecoderBlockImpl(const StackOptions& s)
 
 torch::Tensor DualAttnDecoderBlockImpl::forward(torch::Tensor x, const torch::Tensor& context,
                                                 const Symbols& symbols) {
+    const ModuleSpan span(*this);
     const HookedModule hooks(hook, tokensBefore());
     return throughDecoderBlock(*this, m_normFirst, x, context, hooks, [&](const torch::Tensor& y) {
         return dual_attn(y, symbols, hooks);
@@ -73,6 +75,7 @@ DecoderBlockImpl::DecoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.
 }
 
 torch::Tensor DecoderBlockImpl::forward(torch::Tensor x, const torch::Tensor& context) {
+    const ModuleSpan span(*this);
     const HookedModule hooks(hook, tokensBefore());
     return throughDecoderBlock(*this, m_normFirst, x, context, hooks, [&](const torch::Tensor& y) {
         return hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));

@@ -3,6 +3,7 @@
 
 #include "model/attention/cuda_attention.h"
 #include "model/blocks/experts.h"
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 
@@ -147,8 +148,8 @@ torch::Tensor hookedOutput(const HookedModule& block, const char* name, Attentio
 
 NormedSum hookedSum(const HookedModule& block, const char* name, Norm& norm, const torch::Tensor& x,
                     const torch::Tensor& branch, double p) {
-    if (!block.takes(name)) return norm->ofSum(x, branch, p);
-    return norm->ofSum(block(name, axes::stream, x + dropout(branch, p)));
+    if (!block.takes(name)) return norm->ofSum(x, branch, p, true);
+    return norm->ofSum(block(name, axes::stream, x + dropout(branch, p)), {}, 0.0, true);
 }
 
 DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
@@ -173,7 +174,7 @@ torch::Tensor throughEncoderBlock(const HookedModule& hooks, bool normFirst, tor
     const double p = drop->active();
     x = hooks("hook_resid_pre", axes::stream, x);
     if (normFirst) {
-        const auto in = norm1->ofSum(x);
+        const auto in = norm1->ofSum(x, {}, 0.0, true);
         const auto middle = hookedSum(hooks, "hook_resid_mid", norm2, in.sum, attend(in.normed));
         x = addDropped(middle.sum, fed(middle.normed), p);
     } else {
@@ -202,6 +203,7 @@ torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& 
 }
 
 torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Retrieve& retrieve) {
+    const ModuleSpan span(*this);
     const HookedModule hooks(hook, tokensBefore());
     x = throughEncoderBlock(
         hooks, m_normFirst, x, norm1, norm2, m_dropout,
@@ -233,6 +235,7 @@ EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s)
 }
 
 torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
+    const ModuleSpan span(*this);
     const HookedModule hooks(hook, tokensBefore());
     // What a sub-layer adds to the stream, of its output.
     const auto added = [&](const char* name, Norm& behind, const torch::Tensor& output) {

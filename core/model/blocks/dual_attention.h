@@ -42,7 +42,7 @@ TORCH_MODULE(DualAttention);
 /// follows: finish() of the joined heads.
 torch::Tensor hookedOutput(const HookedModule& block, const char* name, Attention& attention,
                            const torch::Tensor& heads);
-/// NormImpl::ofSum(x, branch, p), whose sum is the point `name` of a block.
+/// NormImpl::ofSum(x, branch, p) for products, whose sum is the point `name` of a block.
 NormedSum hookedSum(const HookedModule& block, const char* name, Norm& norm, const torch::Tensor& x,
                     const torch::Tensor& branch, double p = 0.0);
 

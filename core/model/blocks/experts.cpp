@@ -3,6 +3,7 @@
 
 #include <torch/utils.h>
 
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 
@@ -18,7 +19,8 @@ ExpertsImpl::ExpertsImpl(const StackOptions& s)
 }
 
 torch::Tensor ExpertsImpl::forward(const torch::Tensor& x) {
-    const auto probabilities = torch::softmax(gate(x), -1);  // [b, n, experts]
+    const ModuleSpan span(*this);
+    const auto probabilities = softmaxOf(gate(x));  // [b, n, experts]
     auto [best, ids] = probabilities.topk(m_options.experts_chosen, -1);
     if (m_options.experts_normed) best = best / best.sum(-1, true);
     const HookedModule hooks(hook, tokensBefore());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstdint>
 
 #include "model/attention/tile_levels.h"
+#include "model/blocks/bfloat16.h"
 #include "model/blocks/fused_layers.h"
 
 #define RELASCOPE_INLINE inline __attribute__((always_inline))
@@ -64,15 +64,60 @@ RELASCOPE_VECTORS void swigluBackward(const float* a, const float* b, const floa
     }
 }
 
+// The numbers of a tensor in blocks of floats, which stay in the first cache while bfloat16 is
+// widened and narrowed.
+constexpr std::int64_t kBlock = 1024;
+class BlockOf {
+public:
+    explicit BlockOf(const torch::Tensor& x)
+        : m_floats(x.scalar_type() == torch::kFloat ? x.const_data_ptr<float>() : nullptr),
+          m_halves(m_floats ? nullptr : x.const_data_ptr<at::BFloat16>()) {}
+    const float* read(std::int64_t first, std::int64_t count, float* room) const {
+        if (m_floats) return m_floats + first;
+        widenNumbers(m_halves + first, room, count);
+        return room;
+    }
+
+private:
+    const float* m_floats;
+    const at::BFloat16* m_halves;
+};
+class BlockInto {
+public:
+    explicit BlockInto(torch::Tensor& x)
+        : m_floats(x.scalar_type() == torch::kFloat ? x.mutable_data_ptr<float>() : nullptr),
+          m_halves(m_floats ? nullptr : x.mutable_data_ptr<at::BFloat16>()) {}
+    float* room(std::int64_t first, float* spare) const {
+        return m_floats ? m_floats + first : spare;
+    }
+    void write(std::int64_t first, std::int64_t count, const float* spare) const {
+        if (m_halves) narrowNumbers(spare, m_halves + first, count);
+    }
+
+private:
+    float* m_floats;
+    at::BFloat16* m_halves;
+};
+// work(first, count) for blocks of all numbers, on all threads.
+template <class Work>
+void inBlocks(std::int64_t numbers, const Work& work) {
+    at::parallel_for(0, numbers, kGrain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t first = begin; first < end; first += kBlock)
+            work(first, std::min(kBlock, end - first));
+    });
+}
+
 struct Gelu : torch::autograd::Function<Gelu> {
     static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                  const torch::Tensor& input) {
         const auto x = input.contiguous();
         auto y = torch::empty_like(x);
-        const auto* from = x.const_data_ptr<float>();
-        auto* to = y.mutable_data_ptr<float>();
-        at::parallel_for(0, x.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-            gelu(from + begin, to + begin, end - begin);
+        const BlockOf from(x);
+        const BlockInto to(y);
+        inBlocks(x.numel(), [&](std::int64_t first, std::int64_t count) {
+            float in[kBlock], out[kBlock];
+            gelu(from.read(first, count, in), to.room(first, out), count);
+            to.write(first, count, out);
         });
         context->save_for_backward({x});
         return y;
@@ -81,10 +126,13 @@ struct Gelu : torch::autograd::Function<Gelu> {
                                                    torch::autograd::variable_list gradients) {
         const auto x = context->get_saved_variables()[0], dy = gradients[0].contiguous();
         auto dx = torch::empty_like(x);
-        const auto *in = x.const_data_ptr<float>(), *from = dy.const_data_ptr<float>();
-        auto* to = dx.mutable_data_ptr<float>();
-        at::parallel_for(0, x.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-            geluBackward(in + begin, from + begin, to + begin, end - begin);
+        const BlockOf in(x), from(dy);
+        const BlockInto to(dx);
+        inBlocks(x.numel(), [&](std::int64_t first, std::int64_t count) {
+            float a[kBlock], b[kBlock], out[kBlock];
+            geluBackward(in.read(first, count, a), from.read(first, count, b), to.room(first, out),
+                         count);
+            to.write(first, count, out);
         });
         return {dx};
     }
@@ -95,10 +143,13 @@ struct Swiglu : torch::autograd::Function<Swiglu> {
                                  const torch::Tensor& gate, const torch::Tensor& value) {
         const auto a = gate.contiguous(), b = value.contiguous();
         auto y = torch::empty_like(a);
-        const auto *first = a.const_data_ptr<float>(), *second = b.const_data_ptr<float>();
-        auto* to = y.mutable_data_ptr<float>();
-        at::parallel_for(0, a.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-            swiglu(first + begin, second + begin, to + begin, end - begin);
+        const BlockOf gates(a), values(b);
+        const BlockInto to(y);
+        inBlocks(a.numel(), [&](std::int64_t first, std::int64_t count) {
+            float one[kBlock], two[kBlock], out[kBlock];
+            swiglu(gates.read(first, count, one), values.read(first, count, two),
+                   to.room(first, out), count);
+            to.write(first, count, out);
         });
         context->save_for_backward({a, b});
         return y;
@@ -109,12 +160,15 @@ struct Swiglu : torch::autograd::Function<Swiglu> {
         const auto &a = saved[0], &b = saved[1];
         const auto dy = gradients[0].contiguous();
         auto da = torch::empty_like(a), db = torch::empty_like(b);
-        const auto *first = a.const_data_ptr<float>(), *second = b.const_data_ptr<float>(),
-                   *from = dy.const_data_ptr<float>();
-        auto *toFirst = da.mutable_data_ptr<float>(), *toSecond = db.mutable_data_ptr<float>();
-        at::parallel_for(0, a.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-            swigluBackward(first + begin, second + begin, from + begin, toFirst + begin,
-                           toSecond + begin, end - begin);
+        const BlockOf gates(a), values(b), from(dy);
+        const BlockInto toGates(da), toValues(db);
+        inBlocks(a.numel(), [&](std::int64_t first, std::int64_t count) {
+            float one[kBlock], two[kBlock], given[kBlock], out[kBlock], other[kBlock];
+            swigluBackward(gates.read(first, count, one), values.read(first, count, two),
+                           from.read(first, count, given), toGates.room(first, out),
+                           toValues.room(first, other), count);
+            toGates.write(first, count, out);
+            toValues.write(first, count, other);
         });
         return {da, db};
     }
@@ -123,9 +177,9 @@ struct Swiglu : torch::autograd::Function<Swiglu> {
 }  // namespace
 
 bool hasFusedActivation(const torch::Tensor& x) {
-    return x.device().is_cpu() && x.scalar_type() == torch::kFloat &&
-           x.layout() == torch::kStrided && x.numel() >= kGrain &&
-           !at::autocast::is_autocast_enabled(at::kCPU);
+    return x.device().is_cpu() &&
+           (x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kBFloat16) &&
+           x.layout() == torch::kStrided && x.numel() >= kGrain;
 }
 
 torch::Tensor fusedGelu(const torch::Tensor& x) {

@@ -7,8 +7,8 @@
 
 namespace relascope::core {
 
-/// Whether the forms below have a kernel for such an input: dense float32 on the CPU, without
-/// autocast, and large enough to pay for the longer call.
+/// Whether the forms below have a kernel for such an input: dense float32 or bfloat16 on the CPU,
+/// large enough to pay for the longer call. The result has the type of the input.
 bool hasFusedActivation(const torch::Tensor& x);
 
 /// GELU with the tanh approximation.
@@ -24,19 +24,20 @@ struct NormWeights {
     torch::Tensor weight, bias;
     double eps = 1e-5;
 };
-/// sum = x + dropout(branch), normed = norm(sum); both [..., d].
+/// sum = x + dropout(branch), normed = norm(sum); both [..., d]. The sum is float32.
 struct NormedSum {
     torch::Tensor sum, normed;
 };
 
-/// Whether there is a kernel for rows [..., d] like x: dense float32 on the CPU without autocast, d
-/// a multiple of 16, and large enough to pay for the longer call.
+/// Whether there is a kernel for rows [..., d] like x: dense float32 on the CPU, d a multiple of
+/// 16, and large enough to pay for the longer call.
 bool hasFusedNorm(const torch::Tensor& x);
 
-/// The sum of x and of the branch, with the mask of `dropout`, and its norm. Without a branch the
-/// sum is x; to use it in place of x lets the backward pass add its gradient to the norm's.
+/// The sum of x and of the branch, float32 or bfloat16, with the mask of `dropout`, and its norm,
+/// of the type `normed`: kFloat or kBFloat16. Without a branch the sum is x; to use it in place of
+/// x lets the backward pass add its gradient to the norm's.
 NormedSum fusedNormedSum(const torch::Tensor& x, const torch::Tensor& branch, double p,
-                         const NormWeights& norm);
+                         const NormWeights& norm, torch::ScalarType normed = torch::kFloat);
 /// x + dropout(branch), with the same mask.
 torch::Tensor fusedSum(const torch::Tensor& x, const torch::Tensor& branch, double p);
 

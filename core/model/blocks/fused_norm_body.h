@@ -4,91 +4,45 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "model/attention/tile_levels.h"
-
-#define RELASCOPE_INLINE inline __attribute__((always_inline))
+#include "model/blocks/number_lanes.h"
 
 namespace relascope::core {
 namespace {
 
-// Sixteen lanes: one AVX-512 register, two of AVX2, four of SSE.
-typedef float Lanes __attribute__((vector_size(64)));
-typedef std::uint32_t Words __attribute__((vector_size(64)));
-constexpr std::int64_t kLanes = 16;
 // Elements below which a second thread, or a call of our own, costs more than it saves.
 constexpr std::int64_t kGrain = 1 << 14;
 // Parts of the rows with sums of their own for the gradients of the weights: a fixed number, so
 // that the result does not depend on the number of threads.
 constexpr std::int64_t kParts = 16;
 
-RELASCOPE_INLINE void load(const float* from, Lanes& lanes) {
-    std::memcpy(&lanes, from, sizeof lanes);
-}
-RELASCOPE_INLINE void store(float* to, const Lanes& lanes) {
-    std::memcpy(to, &lanes, sizeof lanes);
-}
-RELASCOPE_INLINE float total(const Lanes& lanes) {
-    float sum = 0.0f;
-    for (int lane = 0; lane < kLanes; ++lane) sum += lanes[lane];
-    return sum;
-}
-
-// The counter-based generator of dropout.cpp, for the cells from `first` on.
-struct Mask {
-    std::uint32_t low = 0, high = 0, threshold = 0;
-    float scale = 1.0f;
-};
-RELASCOPE_INLINE void mixWords(Words& x) {
-    x ^= x >> 16;
-    x *= 0x21f0aaadU;
-    x ^= x >> 15;
-    x *= 0xd35a2d97U;
-    x ^= x >> 15;
-}
-RELASCOPE_INLINE void drop(const Mask& mask, std::int64_t first, Lanes& x) {
-    if (mask.threshold == 0) return;
-    Words random = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    random += static_cast<std::uint32_t>(first) + mask.low;
-    mixWords(random);
-    random ^= mask.high;
-    mixWords(random);
-    const Lanes kept = x * mask.scale, none = {};
-    x = random >= mask.threshold ? kept : none;
-}
-Mask maskOf(double p, std::int64_t seed) {
-    Mask mask;
-    if (p <= 0.0) return mask;
-    const auto bits = static_cast<std::uint64_t>(seed);
-    mask.low = static_cast<std::uint32_t>(bits), mask.high = static_cast<std::uint32_t>(bits >> 32);
-    mask.threshold = static_cast<std::uint32_t>(p * 4294967296.0);
-    mask.scale = static_cast<float>(1.0 / (1.0 - p));
-    return mask;
-}
-
 // Rows of d elements; mean and scale hold one number a row. Outputs that are null are left out.
 struct Forward {
-    const float *x, *branch, *weight, *bias;
-    float *sum, *y, *mean, *scale;
+    const float *x, *weight, *bias;
+    Numbers branch;
+    float *sum, *mean, *scale;
+    Numbers y;
     std::int64_t d;
     float eps;
     Mask mask;
 };
 struct Backward {
-    const float *sum, *mean, *scale, *weight, *dy, *dsum;
-    float *dx, *dbranch;
+    const float *sum, *mean, *scale, *weight, *dsum;
+    Numbers dy;
+    float* dx;
+    Numbers dbranch;
     std::int64_t d;
     bool centred;
     Mask mask;
 };
 
-RELASCOPE_VECTORS void addCells(const float* x, const float* branch, float* sum, const Mask& mask,
+RELASCOPE_VECTORS void addCells(const float* x, const Numbers& branch, float* sum, const Mask& mask,
                                 std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; i += kLanes) {
         Lanes in, more;
         load(x + i, in);
-        load(branch + i, more);
+        load(branch, i, more);
         drop(mask, i, more);
         store(sum + i, in + more);
     }
@@ -105,7 +59,7 @@ RELASCOPE_VECTORS void forwardRows(const Forward& a, std::int64_t begin, std::in
             for (std::int64_t i = 0; i < d; i += kLanes) {
                 Lanes x, more;
                 load(in + i, x);
-                load(a.branch + row * d + i, more);
+                load(a.branch, row * d + i, more);
                 drop(a.mask, row * d + i, more);
                 x += more;
                 first += x;
@@ -134,7 +88,7 @@ RELASCOPE_VECTORS void forwardRows(const Forward& a, std::int64_t begin, std::in
             load(in + i, x);
             load(a.weight + i, weight);
             if (a.bias) load(a.bias + i, bias);
-            store(a.y + row * d + i, (x - mean) * scale * weight + bias);
+            store(a.y, row * d + i, (x - mean) * scale * weight + bias);
         }
     }
 }
@@ -145,13 +99,13 @@ RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::
     const std::int64_t d = a.d;
     const float share = 1.0f / static_cast<float>(d);
     for (std::int64_t row = begin; row < end; ++row) {
-        const float *in = a.sum + row * d, *dy = a.dy + row * d;
+        const float* in = a.sum + row * d;
         const float mean = a.mean[row], scale = a.scale[row];
         Lanes first = {}, second = {};
         for (std::int64_t i = 0; i < d; i += kLanes) {
             Lanes x, g, weight, toWeight, toBias;
             load(in + i, x);
-            load(dy + i, g);
+            load(a.dy, row * d + i, g);
             load(a.weight + i, weight);
             load(dweight + i, toWeight);
             load(dbias + i, toBias);
@@ -166,7 +120,7 @@ RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::
         for (std::int64_t i = 0; i < d; i += kLanes) {
             Lanes x, g, weight, more = {};
             load(in + i, x);
-            load(dy + i, g);
+            load(a.dy, row * d + i, g);
             load(a.weight + i, weight);
             if (a.dsum) load(a.dsum + row * d + i, more);
             x = (x - mean) * scale;
@@ -174,7 +128,7 @@ RELASCOPE_VECTORS void backwardRows(const Backward& a, std::int64_t begin, std::
             store(a.dx + row * d + i, g);
             if (!a.dbranch) continue;
             drop(a.mask, row * d + i, g);
-            store(a.dbranch + row * d + i, g);
+            store(a.dbranch, row * d + i, g);
         }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -20,6 +19,14 @@ std::optional<torch::Tensor> given(const torch::Tensor& x) {
 const float* dataOf(const torch::Tensor& x) {
     return x.defined() ? x.const_data_ptr<float>() : nullptr;
 }
+// The kernels only read what is const here.
+Numbers numbersOf(const torch::Tensor& x) {
+    if (!x.defined()) return {};
+    if (x.scalar_type() == torch::kFloat)
+        return {const_cast<float*>(x.const_data_ptr<float>()), nullptr};
+    return {nullptr, reinterpret_cast<std::uint16_t*>(
+                         const_cast<at::BFloat16*>(x.const_data_ptr<at::BFloat16>()))};
+}
 
 struct NormSum : torch::autograd::Function<NormSum> {
     using Optional = std::optional<torch::Tensor>;  // autograd takes no undefined tensor
@@ -28,21 +35,22 @@ struct NormSum : torch::autograd::Function<NormSum> {
                                                   const torch::Tensor& input, const Optional& more,
                                                   double p, std::int64_t seed,
                                                   const torch::Tensor& weight,
-                                                  const Optional& givenBias, double eps) {
+                                                  const Optional& givenBias, double eps,
+                                                  torch::ScalarType normed) {
         const auto bias = givenBias.value_or(torch::Tensor());
         const std::int64_t d = input.size(-1), rows = input.numel() / d;
         const auto x = input.contiguous(), branch = more ? more->contiguous() : torch::Tensor();
         const auto sum = branch.defined() ? torch::empty_like(x) : x;
-        auto y = torch::empty_like(x), mean = torch::empty({rows}, x.options()),
-             scale = torch::empty({rows}, x.options());
+        auto y = torch::empty(x.sizes(), x.options().dtype(normed)),
+             mean = torch::empty({rows}, x.options()), scale = torch::empty({rows}, x.options());
         const Forward a{dataOf(x),
-                        dataOf(branch),
                         dataOf(weight),
                         dataOf(bias),
+                        numbersOf(branch),
                         branch.defined() ? sum.mutable_data_ptr<float>() : nullptr,
-                        y.mutable_data_ptr<float>(),
                         mean.mutable_data_ptr<float>(),
                         scale.mutable_data_ptr<float>(),
+                        numbersOf(y),
                         d,
                         static_cast<float>(eps),
                         maskOf(p, seed)};
@@ -53,6 +61,7 @@ struct NormSum : torch::autograd::Function<NormSum> {
         context->saved_data["p"] = p, context->saved_data["seed"] = seed;
         context->saved_data["centred"] = bias.defined();
         context->saved_data["branch"] = branch.defined();
+        context->saved_data["half"] = branch.defined() && branch.scalar_type() != torch::kFloat;
         return {sum, y};
     }
 
@@ -66,17 +75,21 @@ struct NormSum : torch::autograd::Function<NormSum> {
         const std::int64_t d = sum.size(-1), rows = sum.numel() / d;
         const auto dsum = gradients[0].defined() ? gradients[0].contiguous() : torch::Tensor();
         const auto dy = gradients[1].defined() ? gradients[1].contiguous() : torch::zeros_like(sum);
-        // Without dropout the branch has the gradient of x.
-        auto dx = torch::empty_like(sum), dbranch = branch && p > 0 ? torch::empty_like(sum) : dx;
+        // Without dropout the branch has the gradient of x, unless it has another type.
+        const bool half = context->saved_data["half"].toBool(), apart = branch && (p > 0 || half);
+        auto dx = torch::empty_like(sum), dbranch = dx;
+        if (apart)
+            dbranch = torch::empty(sum.sizes(),
+                                   sum.options().dtype(half ? torch::kBFloat16 : torch::kFloat));
         auto parts = torch::zeros({2, kParts, d}, sum.options());
         const Backward a{dataOf(sum),
                          dataOf(saved[1]),
                          dataOf(saved[2]),
                          dataOf(weight),
-                         dataOf(dy),
                          dataOf(dsum),
+                         numbersOf(dy),
                          dx.mutable_data_ptr<float>(),
-                         branch && p > 0 ? dbranch.mutable_data_ptr<float>() : nullptr,
+                         apart ? numbersOf(dbranch) : Numbers(),
                          d,
                          centred,
                          maskOf(p, context->saved_data["seed"].toInt())};
@@ -91,8 +104,9 @@ struct NormSum : torch::autograd::Function<NormSum> {
                                               dbias + part * d);
                          });
         const auto sums = parts.sum(1);
-        return {dx,      branch ? dbranch : torch::Tensor(),  torch::Tensor(), torch::Tensor(),
-                sums[0], centred ? sums[1] : torch::Tensor(), torch::Tensor()};
+        const torch::Tensor none;
+        return {dx,      branch ? dbranch : none,  none, none,
+                sums[0], centred ? sums[1] : none, none, none};
     }
 };
 
@@ -103,7 +117,8 @@ struct DroppedSum : torch::autograd::Function<DroppedSum> {
         const auto x = input.contiguous(), branch = more.contiguous();
         auto sum = torch::empty_like(x);
         const auto mask = maskOf(p, seed);
-        const auto *first = dataOf(x), *second = dataOf(branch);
+        const auto* first = dataOf(x);
+        const auto second = numbersOf(branch);
         auto* to = sum.mutable_data_ptr<float>();
         at::parallel_for(0, x.numel() / kLanes, kGrain / kLanes,
                          [&](std::int64_t begin, std::int64_t end) {
@@ -126,21 +141,22 @@ struct DroppedSum : torch::autograd::Function<DroppedSum> {
 
 bool hasFusedNorm(const torch::Tensor& x) {
     return x.device().is_cpu() && x.scalar_type() == torch::kFloat &&
-           x.layout() == torch::kStrided && x.numel() >= kGrain && x.size(-1) % kLanes == 0 &&
-           !at::autocast::is_autocast_enabled(at::kCPU);
+           x.layout() == torch::kStrided && x.numel() >= kGrain && x.size(-1) % kLanes == 0;
 }
 
 NormedSum fusedNormedSum(const torch::Tensor& x, const torch::Tensor& branch, double p,
-                         const NormWeights& norm) {
+                         const NormWeights& norm, torch::ScalarType normed) {
     const bool drops = branch.defined() && p > 0;
     const auto both =
         NormSum::apply(x, given(branch), drops ? p : 0.0, drops ? drawDropoutSeed() : 0,
-                       norm.weight, given(norm.bias), norm.eps);
+                       norm.weight, given(norm.bias), norm.eps, normed);
     return {both[0], both[1]};
 }
 
 torch::Tensor fusedSum(const torch::Tensor& x, const torch::Tensor& branch, double p) {
-    return p > 0 ? DroppedSum::apply(x, branch, p, drawDropoutSeed()) : x + branch;
+    if (p > 0) return DroppedSum::apply(x, branch, p, drawDropoutSeed());
+    return branch.scalar_type() == x.scalar_type() ? x + branch
+                                                   : DroppedSum::apply(x, branch, 0.0, 0);
 }
 
 }  // namespace relascope::core

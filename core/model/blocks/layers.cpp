@@ -11,7 +11,9 @@
 #include <sstream>
 
 #include "model/attention/dropout.h"
+#include "model/blocks/bfloat16.h"
 #include "model/blocks/fused_layers.h"
+#include "model/blocks/module_span.h"
 #include "model/graph/device_graph.h"
 #include "model/shapes.h"
 #include "types/error.h"
@@ -19,8 +21,10 @@
 namespace relascope::core {
 namespace {
 
+// Whether the fused forms add b to a.
 bool alike(const torch::Tensor& a, const torch::Tensor& b) {
-    return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() && a.device() == b.device();
+    return a.sizes() == b.sizes() && a.device() == b.device() &&
+           (b.scalar_type() == a.scalar_type() || b.scalar_type() == torch::kBFloat16);
 }
 
 }  // namespace
@@ -34,8 +38,13 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     if (name == "gelu") return hasFusedActivation(x) ? fusedGelu(x) : torch::gelu(x, "tanh");
     if (name == "exact_gelu") return torch::gelu(x, "none");
     if (name == "silu") return torch::silu(x);
-    if (name == "softmax") return torch::softmax(x, -1);
+    if (name == "softmax") return softmaxOf(x);
     throw OptionError("activation", "unknown activation '" + name + "'");
+}
+
+torch::Tensor softmaxOf(const torch::Tensor& x) {
+    const bool widens = x.is_cpu() && x.scalar_type() == torch::kBFloat16 && roundsProducts();
+    return torch::softmax(x, -1, widens ? std::optional(torch::kFloat) : std::nullopt);
 }
 
 NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps, bool plusOne,
@@ -61,7 +70,10 @@ torch::Tensor NormImpl::gain() const {
 }
 
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {
+    const ModuleSpan span(*this);
     if (m_type == "none") return x;
+    if (x.scalar_type() == torch::kBFloat16 && roundsProducts())
+        return forward(x.to(torch::kFloat));
     if (isFused(x)) return fusedNormedSum(x, {}, 0.0, {gain(), bias, m_eps}).normed;
     const auto scaled = [this](const torch::Tensor& normed) {
         return weight.defined() ? normed * gain() : normed;
@@ -72,9 +84,12 @@ torch::Tensor NormImpl::forward(const torch::Tensor& x) {
     return scaled(x * torch::rsqrt(x.square().mean(-1, true) + m_eps));
 }
 
-NormedSum NormImpl::ofSum(const torch::Tensor& x, const torch::Tensor& branch, double p) {
+NormedSum NormImpl::ofSum(const torch::Tensor& x, const torch::Tensor& branch, double p,
+                          bool forProducts) {
+    const ModuleSpan span(*this);
     if (isFused(x) && (!branch.defined() || alike(x, branch)))
-        return fusedNormedSum(x, branch, p, {gain(), bias, m_eps});
+        return fusedNormedSum(x, branch, p, {gain(), bias, m_eps},
+                              forProducts && roundsProducts() ? torch::kBFloat16 : torch::kFloat);
     const auto sum = branch.defined() ? x + dropout(branch, p) : x;
     return {sum, forward(sum)};
 }
@@ -94,6 +109,7 @@ FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::st
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
+    const ModuleSpan span(*this);
     if (!linear3.is_empty()) {
         const auto both = applyLinears(x, {linear1, linear3});
         return linear2(m_activation == "swiglu" && hasFusedActivation(both[0])

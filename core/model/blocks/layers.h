@@ -19,6 +19,10 @@ namespace relascope::core {
 /// silu, relu2 (its square), softmax (over the last dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
+/// softmax over the last dimension; of bfloat16 on the CPU in float32, as autocast gives it on a
+/// GPU.
+torch::Tensor softmaxOf(const torch::Tensor& x);
+
 /// Normalisation over the last dimension: "layernorm" (weight and bias), "layernorm_no_bias" (the
 /// same without), "layernorm_no_weight", "rmsnorm" (weight), "rmsnorm_no_weight" or "none". Any
 /// shape [..., d].
@@ -30,7 +34,9 @@ struct NormImpl : torch::nn::Module {
     torch::Tensor forward(const torch::Tensor& x);
     /// x + dropout(branch) and its norm, in one pass on the CPU. Without a branch the sum is x, to
     /// be used in its place: the gradient of the residual path then needs no pass of its own.
-    NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0);
+    /// `forProducts`: linear layers alone read the norm, which is bfloat16 where they round.
+    NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0,
+                    bool forProducts = false);
 
     double eps() const { return m_eps; }
     /// What the normed input is multiplied by: the weight, or 1 + it; undefined: nothing.

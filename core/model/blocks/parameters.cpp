@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/blocks/bfloat16.h"
 #include "model/blocks/fused_layers.h"
+#include "model/blocks/module_span.h"
 #include "model/blocks/onednn_linear.h"
 
 namespace relascope::core {
@@ -62,10 +64,12 @@ LinearImpl::LinearImpl(torch::Tensor shared) {
 }
 
 torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
+    const ModuleSpan span(*this);
     if (isRowTimesWeight(x, weight)) {
         const auto y = rowTimesWeight(x, weight);
         return bias.defined() ? y + bias : y;
     }
+    if (hasRoundedLinear(x, weight)) return roundedLinear(x, {{weight, bias}})[0];
     if (hasOnednnLinear(x, weight)) return onednnLinear(x, {{weight, bias}})[0];
     // 16-bit weights are converted to float32 for the product (autocast converts both sides
     // itself).
@@ -90,13 +94,16 @@ torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
 }
 
 std::vector<torch::Tensor> applyLinears(const torch::Tensor& x, const std::vector<Linear>& layers) {
-    const bool together = std::all_of(layers.begin(), layers.end(), [&x](const Linear& layer) {
-        return hasOnednnLinear(x, layer->weight);
-    });
-    if (together) {
+    for (const auto& [has, apply] : {std::pair{&hasRoundedLinear, &roundedLinear},
+                                     std::pair{&hasOnednnLinear, &onednnLinear}}) {
+        const bool together = std::all_of(layers.begin(), layers.end(), [&](const Linear& layer) {
+            return has(x, layer->weight);
+        });
+        if (!together) continue;
         std::vector<LinearWeights> weights;
         for (const auto& layer : layers) weights.push_back({layer->weight, layer->bias});
-        return onednnLinear(x, weights);
+        const ModuleSpan span(*layers.front());
+        return apply(x, weights);
     }
     std::vector<torch::Tensor> outputs;
     for (const auto& layer : layers) outputs.push_back(layer->forward(x));
@@ -108,6 +115,7 @@ EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t width) {
 }
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& ids) const {
+    const ModuleSpan span(*this);
     const auto rows = torch::embedding(weight, ids);
     return isHalf(weight) ? rows.to(torch::kFloat) : rows;
 }

@@ -35,7 +35,7 @@ void HookedModule::select(const std::string& prefix) {
 torch::Tensor softmaxOfOpen(const torch::Tensor& scores) {
     // A row without an open cell is made finite first, so that its gradient is 0 as well.
     const auto dead = scores.amax(-1, true).eq(-std::numeric_limits<double>::infinity());
-    return torch::softmax(scores.masked_fill(dead, 0.0), -1).masked_fill(dead, 0.0);
+    return softmaxOf(scores.masked_fill(dead, 0.0)).masked_fill(dead, 0.0);
 }
 
 torch::Tensor activateOpen(const std::string& activation, const torch::Tensor& scores) {

@@ -4,6 +4,7 @@
 #include <torch/utils.h>
 
 #include "files/memory.h"
+#include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 #include "types/error.h"
@@ -161,6 +162,7 @@ torch::Tensor NanochatAttentionImpl::related(const HookedModule& hooks, const Ro
 
 torch::Tensor NanochatAttentionImpl::heads(const torch::Tensor& y,
                                            const torch::Tensor& valueEmbedding) {
+    const ModuleSpan span(*this);
     const auto& o = m_options;
     const auto past = tokensBefore();
     const auto sensory = o.n_heads_sa, kv = o.kvHeads();
@@ -210,6 +212,7 @@ NanochatBlockImpl::NanochatBlockImpl(const NanochatOptions& o, std::int64_t laye
 }
 
 torch::Tensor NanochatBlockImpl::forward(torch::Tensor x, const torch::Tensor& valueEmbedding) {
+    const ModuleSpan span(*this);
     const HookedModule hooks(hook, tokensBefore());
     x = hooks("hook_resid_pre", axes::stream, x);
     const auto heads = dual_attn->heads(norm1(x), valueEmbedding);

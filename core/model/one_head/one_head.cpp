@@ -54,7 +54,7 @@ torch::Tensor OneHeadImpl::forward(const torch::Tensor& objects) {
                m_scale)
                   .unsqueeze(1));
     const auto alpha = hooks("hook_pattern", axes::pattern,
-                             hooks ? softmaxOfOpen(scores) : torch::softmax(scores, -1))
+                             hooks ? softmaxOfOpen(scores) : softmaxOf(scores))
                            .squeeze(1);  // [b, 1, n]
     auto* recorder = activeRecorder();
     // Displayed as a row of all objects, where x sends nothing to itself.

@@ -2,6 +2,7 @@
 #include "model/vision/vision.h"
 
 #include <map>
+#include "model/blocks/module_span.h"
 #include "model/model.h"
 
 namespace relascope::core {
@@ -15,6 +16,7 @@ PatchEmbeddingImpl::PatchEmbeddingImpl(const ImageInput& o, std::int64_t d, Patc
 }
 
 torch::Tensor PatchEmbeddingImpl::forward(const torch::Tensor& images) {
+    const ModuleSpan span(*this);
     if (m_form == PatchForm::Normed)
         return m_norm(m_projection(m_patchNorm(cut(images))));  // [b, patches, d]
     return m_projection(images
