@@ -21,15 +21,15 @@ bool isAskpass() {
     return qEnvironmentVariableIsSet("RELASCOPE_ASKPASS");
 }
 
-Question questionOf(const QString& words, const QByteArray& hint) {
-    if (hint == "confirm") return Question::YesNo;
-    if (hint == "none") return Question::Notice;
+SshQuestion questionOf(const QString& words, const QByteArray& hint) {
+    if (hint == "confirm") return SshQuestion::YesNo;
+    if (hint == "none") return SshQuestion::Notice;
     for (const char* end : {"(yes/no/[fingerprint])?", "(yes/no)?"})
-        if (words.trimmed().endsWith(QLatin1String(end))) return Question::YesNo;
-    return Question::Secret;
+        if (words.trimmed().endsWith(QLatin1String(end))) return SshQuestion::YesNo;
+    return SshQuestion::Secret;
 }
 
-AskpassDialog::AskpassDialog(const QString& words, Question question, QWidget* parent)
+AskpassDialog::AskpassDialog(const QString& words, SshQuestion question, QWidget* parent)
     : QDialog(parent), m_words(new QLabel(words, this)) {
     setWindowTitle(QStringLiteral("Relascope: ssh asks"));
     // The question may contain text from another machine.
@@ -61,7 +61,7 @@ AskpassDialog::AskpassDialog(const QString& words, Question question, QWidget* p
         });
         return button;
     };
-    if (question == Question::Secret) {
+    if (question == SshQuestion::Secret) {
         m_field = new QLineEdit(this);
         m_field->setEchoMode(QLineEdit::Password);
         m_field->setAccessibleName(QStringLiteral("Answer"));
@@ -70,15 +70,15 @@ AskpassDialog::AskpassDialog(const QString& words, Question question, QWidget* p
         auto* ok = add("OK", QDialogButtonBox::AcceptRole, {});
         ok->setProperty("primary", true);
         ok->setDefault(true);
-    } else if (question == Question::YesNo) {
+    } else if (question == SshQuestion::YesNo) {
         // Return does not answer "yes", so that the question is read.
         add("Yes", QDialogButtonBox::YesRole, QStringLiteral("yes"))->setAutoDefault(false);
         auto* no = add("No", QDialogButtonBox::NoRole, QStringLiteral("no"));
         no->setDefault(true);
         no->setFocus();
     }
-    auto* cancel = buttons->addButton(question == Question::Notice ? QDialogButtonBox::Close
-                                                                   : QDialogButtonBox::Cancel);
+    auto* cancel = buttons->addButton(question == SshQuestion::Notice ? QDialogButtonBox::Close
+                                                                      : QDialogButtonBox::Cancel);
     cancel->setAutoDefault(false);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);

@@ -19,18 +19,18 @@ bool isAskpass();
 /// user refused to answer.
 int runAskpass(int argc, char** argv);
 
-enum class Question {
+enum class SshQuestion {
     Secret,  ///< a word that is not shown
     YesNo,   ///< answered by "yes" or "no"
     Notice   ///< no answer is read: ssh ends the dialog, as when a key is touched
 };
 /// The kind of a question of ssh; `hint` is the value of SSH_ASKPASS_PROMPT.
-Question questionOf(const QString& words, const QByteArray& hint);
+SshQuestion questionOf(const QString& words, const QByteArray& hint);
 
 class AskpassDialog : public QDialog {
     Q_OBJECT
 public:
-    AskpassDialog(const QString& words, Question question, QWidget* parent = nullptr);
+    AskpassDialog(const QString& words, SshQuestion question, QWidget* parent = nullptr);
 
     /// The answer, after the dialog was accepted.
     QString answer() const;

@@ -6,7 +6,7 @@
 #include "app/pages/data_source.h"
 #include "options/import_data.h"
 #include "options/shown_data.h"
-#include "views/view_words.h"
+#include "question/question_words.h"
 #include "widgets/data/sample_grid.h"
 #include "wire/host.h"
 

@@ -9,15 +9,15 @@
 #include "app/controllers/controllers.h"
 #include "app/controllers/duel_probes.h"
 #include "interventions/edit_words.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "views/view_file.h"
-#include "views/view_options.h"
 #include "wire/host.h"
 
 namespace relascope::app {
 namespace {
 
-using Options = std::vector<ViewOption>;
+using Options = std::vector<Option>;
 
 constexpr const char* kStepFolder = "step-";  // of a checkpoint of a run
 

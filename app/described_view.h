@@ -22,9 +22,9 @@ class TextGenerator;
 std::optional<std::vector<std::string>> editWords(const EditList& edits);
 
 /// The options of a command for an input of the user; nullopt where there are none.
-std::optional<std::vector<ViewOption>> inputWords(const Inspection& session);
+std::optional<std::vector<Option>> inputWords(const Inspection& session);
 /// The same for what the Workbench shows: also an example of the data, or the pinned sentence.
-std::optional<std::vector<ViewOption>> shownInput(Controllers& c);
+std::optional<std::vector<Option>> shownInput(Controllers& c);
 
 /// What the inspector of the Workbench or of the page Checkpoint shows, without its map. nullopt:
 /// weights that are on no disk yet, or on another machine, or what cannot be said in words.

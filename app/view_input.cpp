@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
-#include "views/view_options.h"
 
 namespace relascope::app {
 
@@ -18,7 +18,7 @@ ChosenInput chosenInput(const View& view) {
     ChosenInput input;
     InputRequest own;
     // The split that data are measured on is no input of the inspector, and may not be there.
-    const auto* analysis = core::analysisOfView(view.command);
+    const auto* analysis = core::analysisOfCommand(view.command);
     const bool ofData = analysis && analysis->input == core::AnalysisInput::Data;
     const auto* split = ofData ? nullptr : optionOf<std::string>(view, "split");
     input.split = QString::fromStdString(split ? *split : "validation");

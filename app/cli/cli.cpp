@@ -60,10 +60,10 @@ std::vector<Command> commands() {
         presetsCommand(), familiesCommand(), datasetsCommand(), devicesCommand(), trainCommand(),
         rankCommand(),    studyCommand(),    evalCommand(),     pointsCommand(),  inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
-    for (const auto& more :
-         {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),
-          tokenizeCommand(), generateCommand(), benchCommand(), sessionCommand(), attachCommand(),
-          fetchCommand(), figureCommand(), drawCommand(), curvesCommand(), compareCommand()})
+    for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
+                             exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
+                             sessionCommand(), attachCommand(), mcpCommand(), fetchCommand(),
+                             figureCommand(), drawCommand(), curvesCommand(), compareCommand()})
         all.push_back(more);
     return all;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
-#include "app/cli/sample_input.h"
+#include "types/question.h"
 #include "types/view.h"
 
 namespace CLI {
@@ -82,7 +82,8 @@ struct TrainArguments {
     int ranks = 0, restarts = 0, rankTimeout = 600;
 };
 
-struct InspectArguments : SampleArguments {
+struct InspectArguments {
+    Question input;  ///< its options choose the input
     std::string path, kind = "relation", out, device = "auto";
     std::int64_t step = -1;
     std::string named;  ///< in place of a step: "last", "best"
@@ -121,10 +122,6 @@ std::string hubPlaceOf(const std::string& given);
 /// Of a series of the hub whose steps are followed: says how many of them are on this machine, or
 /// fetches the others. Revisions without weights are left out with a note. Throws Error, Cancelled.
 void followSeries(const std::string& run, bool fetches);
-
-/// An option for a step: a number from 0, or "last" or "best", which goes to `named`.
-CLI::Option* stepOption(CLI::App& command, const char* name, std::int64_t& step, std::string& named,
-                        const char* help);
 
 /// The positional option of the second of two models, which may be named as the first.
 void otherOption(CLI::App& command, std::string& path, const char* help);
@@ -168,6 +165,7 @@ Command generateCommand();
 Command benchCommand();
 Command sessionCommand();
 Command attachCommand();
+Command mcpCommand();
 Command fetchCommand();
 Command figureCommand();
 Command drawCommand();

@@ -5,8 +5,8 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
-#include "app/cli/look_options.h"
 #include "app/cli/plain_output.h"
+#include "app/cli/question_arguments.h"
 #include "checkpoint/series.h"
 #include "run/run_folder.h"
 #include "views/curve_look.h"
@@ -39,7 +39,7 @@ void curvesOptions(CLI::App& command, CurvesArguments& a) {
     command.add_option("runs", a.runs, "run folders; seeds of one run are drawn together")
         ->required()
         ->transform(hubPlaceOf);
-    for (const auto& field : core::curveLookFields()) declareLook(command, field, a.look);
+    for (const auto& field : core::curveLookFields()) declareField(command, field, a.look);
     command.add_option("--out", a.out, ".png, .svg, .pdf or .csv")->required();
 }
 

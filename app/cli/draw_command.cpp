@@ -7,11 +7,11 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
+#include "question/question_fields.h"
+#include "question/question_words.h"
 #include "types/error.h"
 #include "types/text_piece.h"
 #include "views/view_file.h"
-#include "views/view_options.h"
-#include "views/view_words.h"
 
 namespace relascope::cli {
 namespace {
@@ -67,7 +67,7 @@ int drawView(const DrawArguments& a, const Call&) {
     core::findSubjects(view, a.anyWeights);
     // A table has all columns, whichever one the picture shows.
     if (!isPicture(a.out))
-        std::erase_if(view.options, [&](const ViewOption& option) {
+        std::erase_if(view.options, [&](const Option& option) {
             return view.command == core::kInspectView && option.name == "to";
         });
     auto words = core::wordsOf(view);

@@ -2,24 +2,23 @@
 #include "app/cli/edit_arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <set>
 
 #include "app/cli/drawing.h"
+#include "app/cli/question_subject.h"
 #include "app/cli/run_text.h"
-#include "app/cli/sample_input.h"
 #include "datasets/registry.h"
 #include "interventions/edit_json.h"
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
 #include "interventions/named_edits.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
+#include "types/field_text.h"
 #include "types/metric.h"
 #include "types/option_groups.h"
 #include "types/suggest.h"
@@ -29,38 +28,6 @@ namespace relascope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::int64_t integerOf(const std::string& text, const std::string& option) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0)
-        throw OptionError(option, "'" + text + "' is not a number from 0");
-    return value;
-}
-
-ProbeSample tokenSample(const std::string& list, const std::string& option) {
-    ProbeSample sample;
-    sample.origin = "tokens";
-    std::istringstream parts(list);
-    for (std::string part; std::getline(parts, part, ',');)
-        sample.source.tokens.push_back(integerOf(part, option));
-    return sample;
-}
-
-ProbeSample splitSample(const std::string& path, const core::OpenedModel& opened,
-                        const std::string& split, std::int64_t number, const std::string& option) {
-    if (!opened.isRun())
-        throw OptionError(option,
-                          "a checkpoint has no data of its own; give text:, tokens:, image:, "
-                          "reference: or random:");
-    const auto splits = datasets::openData(core::runData(path, opened.run().data));
-    const auto data = splits.find(split);
-    if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
-    if (number >= data->size())
-        throw OptionError(option, std::to_string(number) + " is out of range: there are " +
-                                      std::to_string(data->size()) + " examples of " + split);
-    return data->sample(number);
-}
 
 }  // namespace
 
@@ -141,8 +108,10 @@ core::EditData editData(const std::string& path, const core::OpenedModel& opened
 }
 
 ProbeSample inputFromWords(const std::string& words, const std::string& option,
-                           const std::string& path, const core::OpenedModel& opened,
+                           const std::string& path, core::OpenedModel& opened,
                            const std::string& split) {
+    static const std::set<std::string> kinds = {"sample", "text",      "tokens",
+                                                "image",  "reference", "random"};
     const auto colon = words.find(':');
     const auto kind = words.substr(0, colon);
     const auto rest = colon == std::string::npos ? "" : words.substr(colon + 1);
@@ -151,21 +120,22 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
                           "'" + words +
                               "' is no input; give sample:N, text:T, tokens:1,2, image:FILE, "
                               "reference:N or random:SEED");
-    const std::map<std::string, std::function<ProbeSample()>> kinds = {
-        {"sample",
-         [&] { return splitSample(path, opened, split, integerOf(rest, option), option); }},
-        {"text", [&] { return opened.textInput(rest); }},
-        {"tokens", [&] { return tokenSample(rest, option); }},
-        {"image", [&] { return readPicture(rest, opened, option); }},
-        {"reference",
-         [&] { return opened.referenceInput(static_cast<int>(integerOf(rest, option)) - 1); }},
-        {"random",
-         [&] { return opened.randomInput(static_cast<std::uint64_t>(integerOf(rest, option))); }}};
-    const auto found = kinds.find(kind);
-    if (found != kinds.end()) return found->second();
-    std::vector<std::string> names;
-    for (const auto& known : kinds) names.push_back(known.first);
-    throw OptionError(option, unknownName("kind of input", kind, names));
+    if (!kinds.contains(kind))
+        throw OptionError(
+            option, unknownName("kind of input", kind, std::vector(kinds.begin(), kinds.end())));
+    try {
+        Question asked;
+        for (const auto& spec : core::inputFields())
+            if (spec.name == kind)
+                asked.set(kind, spec.kind == FieldKind::Text
+                                    ? FieldValue(rest)
+                                    : core::parseFieldValue(option, spec, rest));
+        asked.set("split", split);
+        return readSample(opened, path, asked).sample;
+    } catch (const OptionError& error) {
+        if (error.field() == "--split") throw;
+        throw OptionError(option, error.message());
+    }
 }
 
 std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened,

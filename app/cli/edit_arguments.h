@@ -47,7 +47,7 @@ core::EditData editData(const std::string& path, const core::OpenedModel& opened
 /// Reads an input given in words: "sample:N" (of `split`), "text:T", "tokens:1,2,3", "image:FILE",
 /// "reference:N" or "random:SEED". Throws OptionError(option, ...).
 ProbeSample inputFromWords(const std::string& words, const std::string& option,
-                           const std::string& path, const core::OpenedModel& opened,
+                           const std::string& path, core::OpenedModel& opened,
                            const std::string& split);
 
 /// The effect of edits as JSON: {"metric": {"base", "edited", "change", "interval": [low, high]},

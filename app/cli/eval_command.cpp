@@ -15,6 +15,7 @@
 #include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/plain_output.h"
+#include "app/cli/question_arguments.h"
 #include "app/cli/run_text.h"
 #include "data/token_hidden.h"
 #include "data/token_prefix.h"
@@ -33,10 +34,10 @@ namespace {
 
 struct EvalArguments {
     std::string path, data, split, checkpoint, out, device = "auto";
-    std::string named;  ///< in place of a step: "last", "best"
+    std::string step;  ///< of --step: a number, or last or best
     std::string pairs, fields, score = "sum";
     std::vector<std::string> edits;
-    std::int64_t batch = 0, step = -1, examples = 0, tokens = 0, windows = 0, untrained = 4;
+    std::int64_t batch = 0, examples = 0, tokens = 0, windows = 0, untrained = 4;
     bool json = false, paper = false;
 };
 
@@ -88,11 +89,12 @@ int evaluate(const EvalArguments& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
     requireDrawing(a.out);
-    if ((a.step >= 0 || !a.named.empty()) && !core::isRunFolder(a.path))
+    if (!a.step.empty() && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have kept weights");
-    const auto chosen = a.step >= 0
-                            ? core::stepToOpen(a.path, a.step)
-                            : core::StepToOpen{a.named.empty() ? a.checkpoint : a.named, ""};
+    const auto step = stepOf(a.step);
+    const auto chosen = step.number >= 0
+                            ? core::stepToOpen(a.path, step.number)
+                            : core::StepToOpen{a.step.empty() ? a.checkpoint : step.name, ""};
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
     if (!a.pairs.empty())
         return evaluatePairs({a.path, chosen.checkpoint, a.device, a.pairs, a.fields, a.score,
@@ -231,7 +233,7 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
                        "train, validation, pentos, hexos or stripes; of a run without it: the "
                        "first test split, with --edit or without any validation");
     auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
-    stepOption(command, "--step", a.step, a.named,
+    stepOption(command, "--step", a.step,
                "the weights of a step, or those kept nearest to it; last or best")
         ->excludes(checkpoint);
     command.add_option("--device", a.device, "auto, cpu, cuda:0");

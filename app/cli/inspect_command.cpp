@@ -19,12 +19,14 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
-#include "app/cli/look_options.h"
+#include "app/cli/question_arguments.h"
+#include "app/cli/question_subject.h"
 #include "checkpoint/kept_weights.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
 #include "model/public/public_options.h"
 #include "model/recorded/recorded_options.h"
+#include "question/question_fields.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -32,6 +34,7 @@
 #include "types/map_difference.h"
 #include "types/suggest.h"
 #include "types/text_piece.h"
+#include "views/look.h"
 #include "views/map_look.h"
 
 namespace relascope::cli {
@@ -85,7 +88,7 @@ void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened, const 
                     Looked& looked) {
     core::Interventions interventions{core::editsNamed(a.edits, opened.points(sample)),
                                       editData(a.path, opened)};
-    interventions.data.exampleSplit = a.split;
+    interventions.data.exampleSplit = a.input.value("split", std::string("validation"));
     interventions.data.example = example;
     // Edits of the training may need the data.
     const core::Interventions none{{}, interventions.data};
@@ -121,12 +124,12 @@ Looked lookInside(InspectArguments a, const ProbeSample* input = nullptr) {
             a.step = steps.back();
     if ((a.step >= 0 || !a.named.empty()) && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
-    const bool ownInput = hasOwnInput(a);
+    const bool ownInput = hasOwnInput(a.input);
     // A capture holds maps alone; edits need the weights.
     if (a.step >= 0 && !ownInput && a.edits.empty() && (!input || recorded)) {
         const std::string captures = a.path + "/captures";
         const auto steps = core::captureSteps(captures);
-        const auto number = std::max<std::int64_t>(0, a.sample);
+        const auto number = a.input.value<std::int64_t>("sample");
         const bool captured = std::find(steps.begin(), steps.end(), a.step) != steps.end();
         const bool kept = !recorded && !core::KeptWeights(a.path).steps().empty();
         if (captured && (!kept || number < core::captureSamples(captures, a.step))) {
@@ -152,13 +155,13 @@ Looked lookInside(InspectArguments a, const ProbeSample* input = nullptr) {
     if (const auto none = core::noRelationsText(opened.options());
         !none.empty() && !isCapture(a.out) && kindFromName(a.kind) != MapKind::SensoryAttention)
         throw OptionError("--kind", none + "; give --kind attention-sa");
-    const auto read =
-        input ? SampleInput{*input, classNamesOf(opened, a.path)} : readSample(opened, a.path, a);
+    const auto read = input ? SampleInput{*input, classNamesOf(opened, a.path)}
+                            : readSample(opened, a.path, a.input);
     resolveTrainingEdits(a.edits, a.path, opened);
     looked.training = opened.trainingEdits();
     if (!a.edits.empty() || looked.training.anyEnabled())
         probeWithEdits(a, opened, read.sample, read.classNames,
-                       ownInput ? -1 : std::max<std::int64_t>(0, a.sample), looked);
+                       ownInput ? -1 : a.input.value<std::int64_t>("sample"), looked);
     else
         looked.result = opened.probe(read.sample, read.classNames);
     return looked;
@@ -181,7 +184,7 @@ std::string compareWith(const InspectArguments& given, Looked& looked) {
     a.show = b.show = "after";
     b.path = a.other, b.step = a.otherStep, b.named = a.otherNamed, b.edits = a.otherEdits;
     // Models make random inputs of their own, and runs have data of their own.
-    const bool each = !a.image.empty() || !a.text.empty() || !a.tokens.empty();
+    const bool each = a.input.option("image") || a.input.option("text") || a.input.option("tokens");
     const auto sample = looked.result.sample;
     auto other = lookInside(b, each ? nullptr : &sample);
     const auto caption = captionOf(a, looked);
@@ -313,12 +316,38 @@ MapLook lookOf(const InspectArguments& a) {
     return look;
 }
 
+/// The arguments with what the question says.
+InspectArguments withQuestion(InspectArguments a) {
+    const auto& asked = a.input;
+    const auto &first = asked.subjects.at(0), &second = asked.subjects.at(1);
+    const auto whole = [&](const char* name, std::int64_t missing) {
+        return static_cast<int>(asked.value(name, missing));
+    };
+    a.path = first.path, a.edits = first.edits;
+    a.other = second.path, a.otherEdits = second.edits;
+    if (!first.device.empty()) a.device = first.device;
+    const auto step = stepOf(first.checkpoint), otherStep = stepOf(second.checkpoint);
+    a.step = step.number, a.named = step.name;
+    a.otherStep = otherStep.number, a.otherNamed = otherStep.name;
+    a.kind = asked.value("kind", a.kind), a.show = asked.text("show");
+    a.layer = whole("layer", 1), a.index = whole("index", 1);
+    a.source = whole("source", -1), a.to = whole("to", -1);
+    for (const auto layer : asked.value<std::vector<std::int64_t>>("layers"))
+        a.layers.push_back(static_cast<int>(layer));
+    a.words = asked.value("words", a.words), a.tints = asked.value("tints", a.tints);
+    a.transposed = asked.value("transposed", false);
+    a.look = core::lookOf(asked, core::mapLookFields());
+    return a;
+}
+
 int inspect(const InspectArguments& given, const Call& call) {
-    auto a = given;
+    auto a = withQuestion(given);
     // With --words and no input, the figure of a run shows its pinned sentence.
-    if (!a.words.empty() && a.text.empty() && a.tokens.empty() && a.sample < 0 && a.random < 0 &&
-        core::isRunFolder(a.path))
-        a.text = core::readRunOptions(a.path).data.pinned_text;
+    if (const auto& given = a.input; !a.words.empty() && !given.option("text") &&
+                                     !given.option("tokens") && !given.option("sample") &&
+                                     !given.option("random") && core::isRunFolder(a.path))
+        if (auto pinned = core::readRunOptions(a.path).data.pinned_text; !pinned.empty())
+            a.input.set("text", std::move(pinned));
     if (a.other.empty() && (a.otherStep >= 0 || !a.otherNamed.empty() || !a.otherEdits.empty()))
         a.other = a.path;
     if (a.show.empty()) a.show = a.other.empty() ? "after" : "difference";
@@ -422,74 +451,16 @@ int inspect(const InspectArguments& given, const Call& call) {
 }
 
 void inspectOptions(CLI::App& command, InspectArguments& a) {
-    checkpointOption(command, a.path, "run or checkpoint folder", "path", a.fetches);
-    otherOption(command, a.other,
-                "another run or checkpoint, whose map of the same input is subtracted; with "
-                "--other-step or --other-edit without it the same");
-    sampleOptions(command, a);
-    stepOption(command, "--step", a.step, a.named,
-               "a captured step of a captured sample, else the weights kept nearest to it; last or "
-               "best");
-    command.add_option("--layer", a.layer, "layer, from 1")->check(CLI::Range(1, 1000));
-    command.add_option("--kind", a.kind,
-                       "relation, attention-ra, attention-sa, symbols or, of a picture, "
-                       "attention-x-relation");
-    command.add_option("--index", a.index, "index of the relation or head, from 1")
-        ->check(CLI::Range(1, 100000));
-    command.add_option("--source", a.source, "token i, from 0 (0 is the class token)")
-        ->check(CLI::NonNegativeNumber);
+    declareQuestion(command, core::kInspectView, a.input, a.fetches);
     command.add_flag("--along", a.along,
                      "the map, the cell --source, --to, and an answer at every kept step");
-    command.add_option("--to", a.to, "token j, from 0: of a picture, and of the cell of --along")
-        ->check(CLI::NonNegativeNumber);
     command.add_option("--answer", a.answer,
                        "with --along: a class, token or id, else the likeliest");
-    command
-        .add_option("--layers", a.layers,
-                    "of a picture: the input tinted by the relation in each of these layers")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 1000));
-    command.add_option("--words", a.words, "the token i of each of --layers: the end of that word")
-        ->delimiter(',');
-    command.add_option("--tints", a.tints, "with --layers: what tints it (default: relation)")
-        ->delimiter(',')
-        ->check(CLI::IsMember(wire::tintForms()));
-    command.add_flag("--transposed", a.transposed,
-                     "what i sends, as on the authors' pages, not what it receives");
-    for (const auto& field : core::mapLookFields()) declareLook(command, field, a.look);
     command.add_option("--out", a.out,
                        ".png, .svg, .pdf, .csv, or .safetensors: every map, as a capture");
-    command.add_option("--device", a.device, "auto, cpu, cuda:0");
-    command.add_option("--edit", a.edits, kEditHelp)->take_all();
-    stepOption(command, "--other-step", a.otherStep, a.otherNamed,
-               "the same as --step, of the other model");
-    command.add_option("--other-edit", a.otherEdits, "the same as --edit, of the other model")
-        ->take_all();
-    command
-        .add_option("--show", a.show,
-                    "with edits: after, before or difference; of two models: the first, the other "
-                    "or the difference")
-        ->check(CLI::IsMember({"after", "before", "difference"}));
 }
 
 }  // namespace
-
-CLI::Option* stepOption(CLI::App& command, const char* name, std::int64_t& step, std::string& named,
-                        const char* help) {
-    const auto take = [&step, &named, option = std::string(name)](const std::string& text) {
-        step = -1, named.clear();
-        if (text == "last" || text == "best") {
-            named = text;
-            return;
-        }
-        const auto* end = text.data() + text.size();
-        const auto [rest, error] = std::from_chars(text.data(), end, step);
-        if (error != std::errc() || rest != end || step < 0)
-            throw OptionError(option,
-                              "'" + text + "' is no step; give a number from 0, last or best");
-    };
-    return command.add_option_function<std::string>(name, take, help)->type_name("INT|last|best");
-}
 
 Command inspectCommand() {
     return commandOf("inspect", "draws or prints the relations and attention of a model",

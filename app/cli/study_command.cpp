@@ -10,8 +10,8 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/job_door.h"
-#include "app/cli/look_options.h"
 #include "app/cli/plain_output.h"
+#include "app/cli/question_arguments.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -370,7 +370,7 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
     command.add_option("--figure", a.figure, "draw the curves: .png, .svg or .pdf");
     command.add_option("--curves", a.curves, "of the figure: these models of the study only")
         ->delimiter(',');
-    for (const auto& field : core::studyLookFields()) declareLook(command, field, a.look);
+    for (const auto& field : core::studyLookFields()) declareField(command, field, a.look);
     command.add_option("--device", a.device, "auto, cpu, cuda:0, or a list for each run");
     command.add_option("--threads", a.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));

@@ -27,7 +27,7 @@ struct AnalysedSubject {
     std::optional<ProbeSample> sample;
     QString sampleName;  ///< "validation 12"
     /// The options of a command that choose the sample; nullopt: it cannot be said by them.
-    std::optional<std::vector<ViewOption>> input;
+    std::optional<std::vector<Option>> input;
     std::shared_ptr<const wire::OpenedData> data;  ///< null: no data to measure on
     std::vector<std::string> classNames;
     QString noModel;             ///< RunsController::whyNoModel(); empty: it has one

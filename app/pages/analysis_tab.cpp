@@ -21,8 +21,8 @@
 #include "app/pages/analysis_window.h"
 #include "app/pages/data_source.h"
 #include "interventions/edit_words.h"
+#include "question/question_words.h"
 #include "types/text_format.h"
-#include "views/view_words.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
@@ -219,7 +219,9 @@ void AnalysisTab::makeInputs(ControlRow& row) {
         });
         connect(&m_c, &AnalysisController::exampleFound, this,
                 [this](const QString& split, qint64 example) {
-                    if (m_chosen || m_running || split != m_split->currentText()) return;
+                    // What is measured or shown keeps the B that it was asked of.
+                    const bool asked = m_chosen || m_running || !m_view->isEmpty();
+                    if (asked || split != m_split->currentText()) return;
                     const QSignalBlocker quiet(m_example);
                     m_example->setValue(static_cast<int>(example));
                     inputsChanged();

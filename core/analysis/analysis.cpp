@@ -22,7 +22,6 @@
 #include "analysis/shares.h"
 #include "analysis/symbol_heads.h"
 #include "answers/answer_text.h"
-#include "files/command_line.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
 #include "types/error.h"
@@ -98,15 +97,6 @@ nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValue
             at != values.end() && at->second != field.initial)
             json[field.spec.name] = fieldValueToJson(at->second);
     return json;
-}
-
-std::vector<std::string> optionsToWords(const Analysis& analysis, const OptionValues& values) {
-    std::vector<std::string> words;
-    for (const auto& field : analysis.fields)
-        if (const auto at = values.find(field.spec.name);
-            at != values.end() && at->second != field.initial)
-            addField(words, field.spec.name, at->second);
-    return words;
 }
 
 OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json) {

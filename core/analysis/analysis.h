@@ -136,8 +136,6 @@ void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& 
 /// {"top": 5, ...}: the values that are not the defaults; and back. Throws OptionError.
 nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValues& values);
 OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json);
-/// The same for a command line: "--top", "5".
-std::vector<std::string> optionsToWords(const Analysis& analysis, const OptionValues& values);
 
 /// Options as the struct that their fields belong to.
 template <class Options>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A view: a command and how its picture is looked at, so that it can be saved, cited and drawn
+// A view: a question and how its picture is looked at, so that it can be saved, cited and drawn
 // again (formats.md section 21).
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "types/answer.h"
 #include "types/field.h"
+#include "types/question.h"
 #include "types/relation_map.h"
 
 namespace relascope {
@@ -32,31 +33,11 @@ struct MapLook {
     bool operator==(const MapLook&) const = default;
 };
 
-/// A model that a view is of.
-struct ViewSubject {
-    std::string path;        ///< of a run folder, checkpoint or study
-    std::string hub;         ///< "ORG/NAME@COMMIT" for a checkpoint of the hub's cache
-    std::string checkpoint;  ///< of a run: a step, or a word of --checkpoint; empty: the newest
-    std::string weights;     ///< their checksum (views/weights_checksum.h); empty: unknown
-    std::vector<std::string> edits;  ///< as words, or "none"
-    bool operator==(const ViewSubject&) const = default;
-};
-
-/// An option of the command of a view, named as on the command line without "--", with "_" for "-".
-struct ViewOption {
-    std::string name;
-    FieldValue value;
-    bool operator==(const ViewOption&) const = default;
-};
-
-struct View {
-    std::string command;                ///< "inspect", "lens"
-    std::vector<ViewSubject> subjects;  ///< one; of an analysis of two models, two
-    std::vector<ViewOption> options;    ///< in the order of the command
-    int dpi = 0;                        ///< of a PNG, 96 as on the screen; 0: the usual 300
-    bool paper = false;                 ///< for a paper
-    bool dark = false;                  ///< in the dark theme
-    std::string version;                ///< of the program that saved it
+struct View : Question {
+    int dpi = 0;          ///< of a PNG, 96 as on the screen; 0: the usual 300
+    bool paper = false;   ///< for a paper
+    bool dark = false;    ///< in the dark theme
+    std::string version;  ///< of the program that saved it
     /// SHA-256 of the files that options name, by option.
     std::map<std::string, std::string> files;
     /// The name and SHA-256 of the file beside it with what it shows; empty: there is none.
@@ -69,12 +50,6 @@ struct View {
     bool steps = true;     ///< of maps: the weights are of a step
     bool printed = false;  ///< a table or a text, which the command prints: no picture is drawn
     bool saved = true;  ///< it may become a file: a picture of one of the commands of formats.md 21
-
-    const FieldValue* option(const std::string& name) const {
-        for (const auto& one : options)
-            if (one.name == name) return &one.value;
-        return nullptr;
-    }
 };
 
 }  // namespace relascope

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "types/field.h"
-#include "types/view.h"
+#include "types/question.h"
 
 namespace relascope::core {
 
@@ -34,13 +34,13 @@ const std::string& choiceName(const FieldTable<Look>& table, const char* field, 
 
 /// Adds the fields that differ from the usual look to a view.
 template <class Look>
-void addLook(View& view, const FieldTable<Look>& table, const Look& look) {
+void addLook(Question& view, const FieldTable<Look>& table, const Look& look) {
     for (const auto& field : table)
         if (field.get(look) != field.get(Look()))
             view.options.push_back({field.spec.name, field.get(look)});
 }
 template <class Look>
-Look lookOf(const View& view, const FieldTable<Look>& table) {
+Look lookOf(const Question& view, const FieldTable<Look>& table) {
     Look look;
     for (const auto& field : table)
         if (const auto* value = view.option(field.spec.name)) field.set(look, *value);

@@ -15,11 +15,11 @@
 #include "hub/hub_cache.h"
 #include "options/builtin_resources.h"
 #include "options/options_json.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "types/field_text.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
-#include "views/view_options.h"
 #include "views/weights_checksum.h"
 
 namespace relascope::core {
@@ -85,7 +85,7 @@ void checkChecksum(const std::string& key, const std::string& text) {
                                    "' is no checksum, which is sha256: or crc32: and digits");
 }
 
-void checkSubject(const std::string& key, const ViewSubject& subject, bool study) {
+void checkSubject(const std::string& key, const Model& subject, bool study) {
     if (subject.path.empty() && subject.hub.empty()) throw OptionError(key + ".path", "is missing");
     checkName(key + ".path", subject.path);
     checkName(key + ".checkpoint", subject.checkpoint);
@@ -203,15 +203,15 @@ std::optional<std::size_t> pathAt(const FieldSpec& spec, const std::string& valu
 }
 
 /// The file that an option of a view names; empty: it names none.
-std::string fileOf(const std::vector<FieldSpec>& specs, const ViewOption& option) {
+std::string fileOf(const std::vector<FieldSpec>& specs, const Option& option) {
     const auto* text = std::get_if<std::string>(&option.value);
-    const auto at = text ? pathAt(viewOption(specs, option.name), *text) : std::nullopt;
+    const auto at = text ? pathAt(fieldNamed(specs, option.name), *text) : std::nullopt;
     return at ? text->substr(*at) : std::string();
 }
 
-ViewSubject subjectFrom(const ViewJson& json, const std::string& key, const std::string& folder) {
+Model subjectFrom(const ViewJson& json, const std::string& key, const std::string& folder) {
     const Members members(json, key, {"path", "hub", "checkpoint", "weights", "edits"});
-    ViewSubject subject;
+    Model subject;
     subject.path = absolutePath(members.of("path"), members.text("path"), folder);
     subject.hub = members.text("hub");
     subject.checkpoint = members.text("checkpoint");
@@ -232,7 +232,7 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     View view;
     view.version = members.text("version");
     view.command = members.text("command");
-    const auto specs = viewOptions(view.command);
+    const auto specs = questionFields(view.command);
     if (const auto* subjects = members.find("subjects")) {
         if (!subjects->is_array() || subjects->size() > kMostCurves)
             throw OptionError("subjects", "is no list of models");
@@ -243,7 +243,7 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     if (const auto* options = members.find("options")) {
         if (!options->is_object()) throw OptionError("options", "is no object");
         for (const auto& [name, value] : options->items()) {
-            const auto& spec = viewOption(specs, name);
+            const auto& spec = fieldNamed(specs, name);
             const auto key = "options." + name;
             auto read = fieldValueFromJson(key, spec, value);
             if (auto* text = std::get_if<std::string>(&read))
@@ -281,8 +281,8 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
 }  // namespace
 
 void checkView(const View& view) {
-    const auto specs = viewOptions(view.command);
-    const auto* analysis = analysisOfView(view.command);
+    const auto specs = questionFields(view.command);
+    const auto* analysis = analysisOfCommand(view.command);
     const std::size_t most = view.command == kCurvesView       ? kMostCurves
                              : view.command == kInspectView    ? 2
                              : analysis && analysis->twoModels ? 2
@@ -300,7 +300,7 @@ void checkView(const View& view) {
     for (const auto& option : view.options) {
         const auto key = "options." + option.name;
         if (!names.insert(option.name).second) throw OptionError(key, "is there twice");
-        checkValue(key, viewOption(specs, option.name), option.value);
+        checkValue(key, fieldNamed(specs, option.name), option.value);
     }
     for (const auto& [name, checksum] : view.files) {
         if (!names.contains(name)) throw OptionError("files." + name, "is of no option");
@@ -319,7 +319,7 @@ void checkView(const View& view) {
 }
 
 ViewJson viewToJson(const View& view, const std::string& folder) {
-    const auto specs = viewOptions(view.command);
+    const auto specs = questionFields(view.command);
     ViewJson json = {{"format", kViewFormat}, {"version", view.version}, {"command", view.command}};
     json["subjects"] = ViewJson::array();
     for (const auto& subject : view.subjects) {
@@ -334,7 +334,7 @@ ViewJson viewToJson(const View& view, const std::string& folder) {
     for (const auto& option : view.options) {
         auto value = option.value;
         if (auto* text = std::get_if<std::string>(&value))
-            if (const auto at = pathAt(viewOption(specs, option.name), *text))
+            if (const auto at = pathAt(fieldNamed(specs, option.name), *text))
                 *text = text->substr(0, *at) + pathInFile(text->substr(*at), folder);
         json["options"][option.name] = fieldValueToJson(value);
     }
@@ -388,7 +388,7 @@ void identify(View& view) {
             subject.weights = weightsChecksum(subject.path, subject.checkpoint);
         if (subject.hub.empty()) subject.hub = hubSnapshotOf(subject.path);
     }
-    const auto specs = viewOptions(view.command);
+    const auto specs = questionFields(view.command);
     for (const auto& option : view.options) {
         const auto file = fileOf(specs, option);
         std::error_code error;
@@ -398,7 +398,7 @@ void identify(View& view) {
 }
 
 bool hasSubjects(const View& view) {
-    return std::all_of(view.subjects.begin(), view.subjects.end(), [](const ViewSubject& subject) {
+    return std::all_of(view.subjects.begin(), view.subjects.end(), [](const Model& subject) {
         std::error_code error;
         return !subject.path.empty() && fs::exists(subject.path, error);
     });
@@ -434,7 +434,7 @@ void findSubjects(View& view, bool anyWeights) {
         if (anyWeights) break;
         std::string path;
         for (const auto& option : view.options)
-            if (option.name == name) path = fileOf(viewOptions(view.command), option);
+            if (option.name == name) path = fileOf(questionFields(view.command), option);
         if (path.empty()) continue;
         if (fileChecksum(path) != checksum)
             throw FileError(path,

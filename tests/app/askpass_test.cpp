@@ -24,18 +24,18 @@ const QString kUnknownKey = QStringLiteral(
     "Are you sure you want to continue connecting (yes/no/[fingerprint])? ");
 
 TEST(Askpass, TellsQuestionsFromSecrets) {
-    EXPECT_EQ(questionOf(kUnknownKey, {}), Question::YesNo);
-    EXPECT_EQ(questionOf(QStringLiteral("Replace it (yes/no)? "), {}), Question::YesNo);
-    EXPECT_EQ(questionOf(QStringLiteral("Allow use of key gpu?"), "confirm"), Question::YesNo);
+    EXPECT_EQ(questionOf(kUnknownKey, {}), SshQuestion::YesNo);
+    EXPECT_EQ(questionOf(QStringLiteral("Replace it (yes/no)? "), {}), SshQuestion::YesNo);
+    EXPECT_EQ(questionOf(QStringLiteral("Allow use of key gpu?"), "confirm"), SshQuestion::YesNo);
     EXPECT_EQ(questionOf(QStringLiteral("Confirm user presence for key"), "none"),
-              Question::Notice);
+              SshQuestion::Notice);
     for (const char* words : {"anna@gpu1's password: ", "Enter passphrase for key '/h/.ssh/id': ",
                               "(anna@gpu1) Verification code: ", "Say (yes/no)? or your code: "})
-        EXPECT_EQ(questionOf(QString::fromLatin1(words), {}), Question::Secret) << words;
+        EXPECT_EQ(questionOf(QString::fromLatin1(words), {}), SshQuestion::Secret) << words;
 }
 
 TEST(Askpass, AsksForASecretThatIsNotShown) {
-    AskpassDialog dialog(QStringLiteral("<b>anna</b>@gpu1's password: "), Question::Secret);
+    AskpassDialog dialog(QStringLiteral("<b>anna</b>@gpu1's password: "), SshQuestion::Secret);
     dialog.show();
     EXPECT_EQ(dialog.words()->textFormat(), Qt::PlainText);
     EXPECT_TRUE(dialog.words()->textInteractionFlags() & Qt::TextSelectableByMouse);
@@ -48,7 +48,7 @@ TEST(Askpass, AsksForASecretThatIsNotShown) {
 }
 
 TEST(Askpass, AnswersYesNoOrNothing) {
-    AskpassDialog yes(kUnknownKey, Question::YesNo);
+    AskpassDialog yes(kUnknownKey, SshQuestion::YesNo);
     yes.show();
     EXPECT_FALSE(yes.field());
     EXPECT_EQ(yes.words()->text(), kUnknownKey);
@@ -56,20 +56,20 @@ TEST(Askpass, AnswersYesNoOrNothing) {
     EXPECT_EQ(yes.result(), QDialog::Accepted);
     EXPECT_EQ(yes.answer(), "yes");
 
-    AskpassDialog no(kUnknownKey, Question::YesNo);
+    AskpassDialog no(kUnknownKey, SshQuestion::YesNo);
     no.show();
     QTest::keyClick(&no, Qt::Key_Return);  // does not say yes
     EXPECT_EQ(no.result(), QDialog::Accepted);
     EXPECT_EQ(no.answer(), "no");
 
-    AskpassDialog cancelled(kUnknownKey, Question::YesNo);
+    AskpassDialog cancelled(kUnknownKey, SshQuestion::YesNo);
     cancelled.show();
     QTest::keyClick(&cancelled, Qt::Key_Escape);
     EXPECT_EQ(cancelled.result(), QDialog::Rejected);
 }
 
 TEST(Askpass, ShowsAllWordsHoweverManyThereAre) {
-    AskpassDialog dialog(QStringLiteral("a line of a server\n").repeated(500), Question::Secret);
+    AskpassDialog dialog(QStringLiteral("a line of a server\n").repeated(500), SshQuestion::Secret);
     dialog.show();
     EXPECT_LE(dialog.height(), dialog.screen()->availableGeometry().height());
     EXPECT_GE(dialog.words()->height(), 500 * dialog.words()->fontMetrics().height());

@@ -14,11 +14,11 @@
 #include "app/view_files.h"
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
+#include "question/question_words.h"
 #include "support/recorded_run.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "views/view_file.h"
-#include "views/view_words.h"
 #include "widgets/analysis/answer_view.h"
 #include "widgets/edits/edits_panel.h"
 

@@ -24,11 +24,11 @@
 #include "app/view_files.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
+#include "question/question_words.h"
 #include "run/run_folder.h"
 #include "views/curve_look.h"
 #include "views/look.h"
 #include "views/view_file.h"
-#include "views/view_words.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -406,7 +406,7 @@ TEST_F(ViewsTest, RefusesInASentence) {
     gone.subjects[0].path += "-gone";
     refused(gone, "is not on this machine");
     // What the window would not measure as the view says.
-    const auto analysis = [&](const char* command, std::vector<ViewOption> options) {
+    const auto analysis = [&](const char* command, std::vector<Option> options) {
         auto changed = view;
         changed.command = command;
         changed.options = std::move(options);

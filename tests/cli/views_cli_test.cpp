@@ -9,10 +9,10 @@
 #include "cli/command_line.h"
 #include "files/atomic_file.h"
 #include "files/sha256.h"
+#include "question/question_words.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "views/view_file.h"
-#include "views/view_words.h"
 #include "wire/figures.h"
 
 namespace relascope {
@@ -44,7 +44,7 @@ protected:
     static std::string file() { return folder->path() + "/x.relaview"; }
     static std::string out(const std::string& name) { return folder->path() + "/" + name; }
 
-    static View viewOf(const std::string& command, std::vector<ViewOption> options) {
+    static View viewOf(const std::string& command, std::vector<Option> options) {
         View view;
         view.command = command;
         view.subjects = {{command == "study" ? study() : run(), "", "", "", {}}};
@@ -60,7 +60,7 @@ protected:
                                   {"source", std::int64_t{4}},
                                   {"to", std::int64_t{2}}});
     }
-    static View with(View view, std::vector<ViewOption> more) {
+    static View with(View view, std::vector<Option> more) {
         for (auto& option : more) view.options.push_back(std::move(option));
         return view;
     }
@@ -145,12 +145,12 @@ TEST_F(ViewsCli, TheLookOfAMapIsDrawn) {
         return svg.substr(svg.find("</desc>"));
     };
     const auto usual = drawn(mapView());
-    for (const auto& option : std::vector<ViewOption>{{"form", std::string("tanh")},
-                                                      {"form", std::string("sign")},
-                                                      {"range", std::string("fixed")},
-                                                      {"green_red", true},
-                                                      {"transposed", true},
-                                                      {"parts", Texts{"map"}}})
+    for (const auto& option : std::vector<Option>{{"form", std::string("tanh")},
+                                                  {"form", std::string("sign")},
+                                                  {"range", std::string("fixed")},
+                                                  {"green_red", true},
+                                                  {"transposed", true},
+                                                  {"parts", Texts{"map"}}})
         EXPECT_NE(drawn(with(mapView(), {option})), usual) << option.name;
 }
 

@@ -13,6 +13,7 @@
 #include "checkpoint/adapter.h"
 #include "files/atomic_file.h"
 #include "files/command_line.h"
+#include "question/question_words.h"
 #include "support/shell_words.h"
 #include "support/temporary_folder.h"
 #include "types/text_piece.h"
@@ -46,15 +47,14 @@ TEST(PrintedCommands, OfEveryAnalysisKeepTheTextsOfItsOptions) {
     int texts = 0;
     for (const auto* analysis : core::analyses())
         for (const auto& name : hostileNames()) {
-            core::OptionValues values;
+            Question asked{analysis->name, {{name}}, {}};
             for (const auto& field : analysis->fields) {
-                if (field.spec.kind == FieldKind::Text) values[field.spec.name] = name;
+                if (field.spec.kind == FieldKind::Text) asked.set(field.spec.name, name);
                 if (field.spec.kind == FieldKind::TextList)
-                    values[field.spec.name] = Words{name, "other"};
-                texts += values.contains(field.spec.name);
+                    asked.set(field.spec.name, Words{name, "other"});
+                texts += asked.option(field.spec.name) != nullptr;
             }
-            auto words = core::optionsToWords(*analysis, values);
-            words.insert(words.begin(), {analysis->name, core::placeWord(name)});
+            const auto words = core::wordsOf(asked);
             expectSafe(core::commandLine(words), words);
             for (const auto& word : words)
                 EXPECT_TRUE(word == "other" || word == analysis->name || word.starts_with("--") ||

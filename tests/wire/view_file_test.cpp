@@ -13,12 +13,12 @@
 #include "files/atomic_file.h"
 #include "files/home_folder.h"
 #include "files/sha256.h"
+#include "question/question_words.h"
 #include "support/shell_words.h"
 #include "support/temporary_folder.h"
 #include "types/text_format.h"
 #include "views/map_look.h"
 #include "views/view_file.h"
-#include "views/view_words.h"
 #include "views/weights_checksum.h"
 #include "wire/figures.h"
 

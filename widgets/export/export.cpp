@@ -28,8 +28,8 @@
 #include <utility>
 #include <vector>
 
+#include "question/question_words.h"
 #include "types/text_format.h"
-#include "views/view_words.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"

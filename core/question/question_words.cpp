@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/view_words.h"
+#include "question/question_words.h"
 
+#include <cstddef>
 #include <set>
 
 #include "files/command_line.h"
+#include "question/question_fields.h"
 #include "types/field_text.h"
-#include "views/view_options.h"
 
 namespace relascope::core {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr const char* kInspect = "inspect";
 constexpr const char* kStudy = kStudyView;
 
-std::string subjectWord(const ViewSubject& subject) {
+std::string subjectWord(const Model& subject) {
     return subject.hub.empty() ? placeWord(subject.path) : "hub:" + subject.hub;
 }
 
@@ -104,20 +105,31 @@ std::string outOption(const View& view) {
     return view.printed ? "" : view.command == kStudy ? "--figure" : "--out";
 }
 
-std::vector<std::string> wordsOf(const View& view) {
-    std::vector<std::string> words = {view.command};
-    for (const auto& subject : view.subjects) words.push_back(subjectWord(subject));
-    for (std::size_t k = 0; k < view.subjects.size(); ++k) {
-        const auto& subject = view.subjects[k];
+std::vector<std::string> wordsOf(const Question& question) {
+    std::vector<std::string> words = {question.command};
+    for (const auto& subject : question.subjects)
+        if (!subject.path.empty() || !subject.hub.empty()) words.push_back(subjectWord(subject));
+    for (std::size_t k = 0; k < question.subjects.size(); ++k) {
+        const auto& subject = question.subjects[k];
         const std::string of = k == 0 ? "--" : "--other-";
         if (!subject.checkpoint.empty())
-            addWords(words, of + (view.command == kInspect ? "step" : "checkpoint"),
+            addWords(words, of + (question.command == kInspect ? "step" : "checkpoint"),
                      subject.checkpoint);
         for (const auto& edit : subject.edits) addWords(words, of + "edit", edit);
+        if (k == 0 && !subject.device.empty()) addWords(words, "--device", subject.device);
     }
-    if (view.command == kStudy) words.emplace_back("--show");
-    if (view.command == kStudy && !view.printed) words.emplace_back("--quiet");
-    for (const auto& option : view.options) addField(words, option.name, option.value);
+    for (const auto& option : question.options) addField(words, option.name, option.value);
+    return words;
+}
+
+std::vector<std::string> wordsOf(const View& view) {
+    auto words = wordsOf(static_cast<const Question&>(view));
+    if (view.command == kStudy) {
+        std::vector<std::string> shows = {"--show"};
+        if (!view.printed) shows.emplace_back("--quiet");
+        const auto options = words.begin() + 1 + static_cast<std::ptrdiff_t>(view.subjects.size());
+        words.insert(options, shows.begin(), shows.end());
+    }
     if (view.printed) return words;
     if (view.dpi > 0) addWords(words, "--dpi", std::to_string(view.dpi));
     if (view.paper) words.emplace_back("--paper");
@@ -135,7 +147,7 @@ std::string pythonOf(const View& view) {
     if (view.subjects.empty()) return {};
     const bool map = view.command == kInspect;
     if (map && view.subjects.size() == 1) return "relascope.map(" + pythonMap(view) + ")";
-    const auto place = [](const ViewSubject& subject) { return pythonText(subjectWord(subject)); };
+    const auto place = [](const Model& subject) { return pythonText(subjectWord(subject)); };
     if (view.command == kCurvesView)
         return "[relascope.read(run).metrics(\"validation\") for run in " +
                pythonList(view.subjects, place) + "]";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A view as a command line and as a line of Python.
+// Questions and views as a command line and as a line of Python.
 #pragma once
 
 #include <string>
@@ -9,8 +9,10 @@
 
 namespace relascope::core {
 
-/// The words of relascope-cli that make what the view shows, without the program and without the
-/// option for a file, which is outOption().
+/// The words of relascope-cli that ask a question, without the program.
+std::vector<std::string> wordsOf(const Question& question);
+/// The same of what a view shows, and how it is looked at, without the option for a file, which is
+/// outOption().
 std::vector<std::string> wordsOf(const View& view);
 /// The option of the view's command that names the file to draw: "--out", of a study "--figure";
 /// empty for what is printed.

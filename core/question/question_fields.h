@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the commands of views take: their options, without those that say where or how to compute.
+// What questions take: the options of their commands, without those that say where or how to
+// compute. Their words, JSON, help and checks are made from these tables.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "types/field.h"
+#include "types/question.h"
 
 namespace relascope::core {
 
@@ -22,14 +24,19 @@ inline bool isOfWeights(const std::string& command) {
 }
 
 /// The analysis that a command is; null for another one.
-const Analysis* analysisOfView(const std::string& command);
+const Analysis* analysisOfCommand(const std::string& command);
+/// The options that choose an input of a model.
+std::vector<FieldSpec> inputFields();
 /// The options of a command. Throws OptionError("command", ...) for one that no view has.
-std::vector<FieldSpec> viewOptions(const std::string& command);
+std::vector<FieldSpec> questionFields(const std::string& command);
 /// The one of that name. Throws OptionError("options", ...).
-const FieldSpec& viewOption(const std::vector<FieldSpec>& options, const std::string& name);
+const FieldSpec& fieldNamed(const std::vector<FieldSpec>& options, const std::string& name);
+
+/// Throws OptionError ("--data", ...) for options that exclude, or need, one another.
+void checkTogether(const Question& question);
 
 /// Why the window cannot open a view: the option that its pages do not measure with, and its value.
 /// Empty: it can. Commands draw all views.
-std::string unreadByWindow(const View& view);
+std::string unreadByWindow(const Question& view);
 
 }  // namespace relascope::core

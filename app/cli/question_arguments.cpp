@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/question_arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "analysis/analysis.h"
+#include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
+#include "question/question_fields.h"
+#include "types/field_text.h"
+#include "types/text_format.h"
+
+namespace relascope::cli {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;  // choices; longer lists stand in the error message alone
+
+std::string typeName(const FieldSpec& spec) {
+    const bool named = !spec.choices.empty() && spec.choices.size() <= kMostNamed;
+    switch (spec.kind) {
+        case FieldKind::Integer:
+        case FieldKind::IntegerList:
+            return "INT";
+        case FieldKind::Real:
+            return "FLOAT";
+        case FieldKind::TextList:
+            return named ? joined(spec.choices, ",") : "TEXT";
+        default:
+            return named ? joined(spec.choices, "|") : "TEXT";
+    }
+}
+
+/// Declares which weights a model are, where they are computed and how they are changed.
+void declareModel(CLI::App& command, const std::string& of, const std::string& checkpoint,
+                  const std::string& checkpointHelp, const std::string& editHelp, Model& model) {
+    const auto prefix = "--" + of;
+    if (checkpoint == "step")
+        stepOption(command, (prefix + checkpoint).c_str(), model.checkpoint,
+                   checkpointHelp.c_str());
+    else if (!checkpoint.empty())
+        command.add_option(prefix + checkpoint, model.checkpoint, checkpointHelp);
+    if (of.empty()) command.add_option("--device", model.device, "auto, cpu, cuda:0");
+    command.add_option(prefix + "edit", model.edits, editHelp)->take_all();
+}
+
+}  // namespace
+
+std::string optionName(const std::string& field) {
+    std::string name = "--" + field;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
+
+void declareField(CLI::App& command, const FieldSpec& spec,
+                  std::function<void(const FieldValue&)> take) {
+    const auto name = optionName(spec.name);
+    if (spec.kind == FieldKind::Boolean) {
+        command.add_flag_callback(
+            name, [take = std::move(take)] { take(true); }, spec.help);
+        return;
+    }
+    const bool list = spec.kind == FieldKind::TextList || spec.kind == FieldKind::IntegerList;
+    CLI::Option* option = nullptr;
+    if (list) {
+        const auto read = [name, spec, take](const std::vector<std::string>& texts) {
+            FieldValue value = texts;
+            if (spec.kind == FieldKind::IntegerList)
+                value = core::parseFieldValue(name, spec, joined(texts, ","));
+            else
+                core::checkFieldValue(name, spec, value);
+            take(value);
+        };
+        option = command.add_option_function<std::vector<std::string>>(name, read, spec.help);
+        option->take_all();
+        // Only words of a known list are separated by commas, as the text of a token may contain
+        // one.
+        if (spec.kind == FieldKind::IntegerList || !spec.choices.empty()) option->delimiter(',');
+    } else {
+        const auto read = [name, spec, take](const std::string& text) {
+            FieldValue value = text;  // the text of a token keeps its spaces
+            if (spec.kind == FieldKind::Text)
+                core::checkFieldValue(name, spec, value);
+            else
+                value = core::parseFieldValue(name, spec, text);
+            take(value);
+        };
+        option = command.add_option_function<std::string>(name, read, spec.help);
+    }
+    option->type_name(typeName(spec));
+}
+
+void declareFields(CLI::App& command, const std::vector<FieldSpec>& specs, Question& asked) {
+    for (const auto& spec : specs)
+        declareField(command, spec, [&asked, name = spec.name](const FieldValue& value) {
+            asked.set(name, value);
+        });
+}
+
+CLI::Option* stepOption(CLI::App& command, const char* name, std::string& step, const char* help) {
+    const auto check = [option = std::string(name)](const std::string& text) {
+        const bool number = !text.empty() && text.size() < 18 &&
+                            text.find_first_not_of("0123456789") == std::string::npos;
+        if (!number && text != "last" && text != "best")
+            throw OptionError(option,
+                              "'" + text + "' is no step; give a number from 0, last or best");
+        return std::string();
+    };
+    return command.add_option(name, step, help)->type_name("INT|last|best")->check(check, "");
+}
+
+StepWord stepOf(const std::string& word) {
+    if (word.empty() || word == "last" || word == "best") return {-1, word};
+    return {std::stoll(word), {}};  // its option has checked it
+}
+
+void declareQuestion(CLI::App& command, const std::string& name, Question& asked,
+                     const std::shared_ptr<bool>& fetches) {
+    const auto* analysis = core::analysisOfCommand(name);
+    const bool steps = analysis && analysis->input == core::AnalysisInput::KeptSteps,
+               two = !analysis || analysis->twoModels;
+    asked.command = name;
+    asked.subjects.resize(two ? 2 : 1);  // options refer to them
+    checkpointOption(command, asked.subjects[0].path,
+                     steps ? "run folder" : "run or checkpoint folder", "path", fetches);
+    if (two)
+        otherOption(command, asked.subjects[1].path,
+                    analysis ? "B: a run or a checkpoint; without it the same as A"
+                             : "another run or checkpoint, whose map of the same input is "
+                               "subtracted; with --other-step or --other-edit without it the "
+                               "same");
+    declareFields(command, core::questionFields(name), asked);
+    declareModel(command, "",
+                 !analysis ? "step"
+                 : steps   ? ""
+                           : "checkpoint",
+                 analysis ? "of a run: last, best, or a step"
+                          : "a captured step of a captured sample, else the weights kept nearest "
+                            "to it; last or best",
+                 kEditHelp, asked.subjects[0]);
+    if (two)
+        declareModel(command, "other-", analysis ? "checkpoint" : "step",
+                     analysis ? "of a run that is B: last, best, or a step"
+                              : "the same as --step, of the other model",
+                     analysis ? "for B a file of edits, words as \"layer 2 relation 3 zero\", or "
+                                "none; can be repeated"
+                              : "the same as --edit, of the other model",
+                     asked.subjects[1]);
+    // Words of a text are also given as a list.
+    if (!analysis) command.get_option("--words")->delimiter(',');
+}
+
+Question questionOf(const std::vector<std::string>& words) {
+    if (words.empty()) throw OptionError("command", "is missing");
+    const auto& name = words.front();
+    if (!core::analysisOfCommand(name) && name != core::kInspectView)
+        throw OptionError("command", "'" + name + "' is no question");
+    CLI::App app;
+    Question asked;
+    declareQuestion(app, name, asked, std::make_shared<bool>(false));
+    std::vector<std::string> rest(words.rbegin(), words.rend() - 1);  // CLI11 takes the last first
+    try {
+        app.parse(rest);
+    } catch (const CLI::ParseError& error) {
+        throw OptionError(name, error.what());
+    }
+    if (name == core::kInspectView && asked.subjects.back() == Model()) asked.subjects.pop_back();
+    return asked;
+}
+
+}  // namespace relascope::cli

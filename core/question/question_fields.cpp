@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "question/question_fields.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "analysis/analysis.h"
+#include "types/error.h"
+#include "types/suggest.h"
+#include "views/curve_look.h"
+#include "views/map_look.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr std::int64_t kMostIndex = 1 << 30;  // of tokens, samples and objects
+
+FieldSpec askedField(const char* name, FieldKind kind, const char* help, double least = 0,
+                     double most = static_cast<double>(kMostIndex)) {
+    FieldSpec spec{name, "", help, kind};
+    if (kind == FieldKind::Integer || kind == FieldKind::IntegerList)
+        spec.minimum = least, spec.maximum = most;
+    return spec;
+}
+FieldSpec askedChoice(const char* name, std::vector<std::string> choices, const char* help,
+                      FieldKind kind = FieldKind::Choice) {
+    auto spec = askedField(name, kind, help);
+    spec.choices = std::move(choices);
+    return spec;
+}
+FieldSpec askedPath(const char* name, const char* help) {
+    auto spec = askedField(name, FieldKind::Text, help);
+    spec.path = true;
+    return spec;
+}
+
+using Specs = std::vector<FieldSpec>;
+
+Specs pairSpecs() {
+    return {
+        askedPath("pairs",
+                  "minimal-pairs (twelve phenomena), JSON lines with sentence_good and "
+                  "sentence_bad, or a folder of them"),
+        askedField("fields", FieldKind::Text, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")};
+}
+
+void append(Specs& all, const Specs& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+Specs inspectSpecs() {
+    auto all = inputFields();
+    append(all,
+           {askedChoice(
+                "kind",
+                {"relation", "attention-ra", "attention-sa", "attention-x-relation", "symbols"},
+                "which maps; attention-x-relation of a picture"),
+            askedField("layer", FieldKind::Integer, "layer, from 1", 1, 1000),
+            askedField("index", FieldKind::Integer, "index of the relation or head, from 1", 1,
+                       100000),
+            askedField("source", FieldKind::Integer, "token i, from 0 (0 is the class token)"),
+            askedField("to", FieldKind::Integer,
+                       "token j, from 0: of a picture, and of the cell of --along"),
+            askedField("transposed", FieldKind::Boolean,
+                       "what i sends, as on the authors' pages, not what it receives"),
+            askedChoice("show", {"after", "before", "difference"},
+                        "with edits: after, before or difference; of two models: the first, the "
+                        "other or the difference"),
+            askedField("layers", FieldKind::IntegerList,
+                       "of a picture: the input tinted by the relation in each of these layers", 1,
+                       1000),
+            askedField("words", FieldKind::TextList,
+                       "the token i of each of --layers: the end of that word"),
+            askedChoice(
+                "tints",
+                {"attention", "relation", "scaled", "clip", "tanh", "sign", "sigmoid", "softmax"},
+                "with --layers: what tints it (default: relation)", FieldKind::TextList)});
+    for (const auto& field : mapLookFields()) all.push_back(field.spec);
+    return all;
+}
+
+Specs analysisSpecs(const Analysis& analysis) {
+    Specs all;
+    if (analysis.input == AnalysisInput::Data) {
+        all = {askedField("split", FieldKind::Text, "split to measure on"),
+               askedPath("text", "a text to measure on"),
+               askedPath("data", ".npz images to measure on")};
+        if (analysis.onPairs || analysis.readsPairs) append(all, pairSpecs());
+    } else if (analysis.input == AnalysisInput::Sentences) {
+        all = pairSpecs();
+    } else if (analysis.input == AnalysisInput::Pair) {
+        all = {askedField("clean", FieldKind::Text,
+                          "input A: sample:N, text:T, tokens:1,2, image:FILE"),
+               askedField("corrupt", FieldKind::Text, "input B, which A's parts are put into"),
+               askedField("split", FieldKind::Text, "split that samples are from")};
+        append(all, pairSpecs());
+        all.push_back(askedField("pair", FieldKind::Integer,
+                                 "which of them: A is its good sentence, B its wrong one", 1));
+    } else if (analysis.input != AnalysisInput::OwnPrompts) {
+        all = inputFields();
+    }
+    for (const auto& field : analysis.fields) all.push_back(field.spec);
+    return all;
+}
+
+}  // namespace
+
+const Analysis* analysisOfCommand(const std::string& command) {
+    for (const auto* one : analyses())
+        if (one->name == command) return one;
+    return nullptr;
+}
+
+std::vector<FieldSpec> inputFields() {
+    return {
+        askedField("sample", FieldKind::Integer, "example number"),
+        askedField("split", FieldKind::Text, "split the example is from"),
+        askedPath("image", "a PNG or JPEG file instead of an example of the data"),
+        askedField("text", FieldKind::Text, "a text instead of an example of the data"),
+        askedPath("tokenizer", "tokenizer for --text: gpt2, or a tokenizer file or folder"),
+        askedField("tokens", FieldKind::IntegerList, "token ids of the input (source) sequence"),
+        askedField("target", FieldKind::IntegerList, "token ids of the target sequence"),
+        askedField("reference", FieldKind::Integer,
+                   "reference input N stored with a checkpoint, from 1", 1, 100000),
+        askedField("random", FieldKind::Integer, "a random input drawn with that seed", 0, 9e15)};
+}
+
+std::vector<FieldSpec> questionFields(const std::string& command) {
+    if (command == kInspectView) return inspectSpecs();
+    if (command == kStudyView) {
+        Specs all = {askedField("metric", FieldKind::Text, "the measure"),
+                     askedField("split", FieldKind::Text, "its split"),
+                     askedField("curves", FieldKind::TextList, "the models that are drawn")};
+        for (const auto& field : studyLookFields()) all.push_back(field.spec);
+        return all;
+    }
+    if (command == kCurvesView) {
+        Specs all;
+        for (const auto& field : curveLookFields()) all.push_back(field.spec);
+        return all;
+    }
+    if (const auto* analysis = analysisOfCommand(command)) return analysisSpecs(*analysis);
+    std::vector<std::string> known = {kInspectView, kStudyView, kCurvesView};
+    for (const auto* one : analyses()) known.push_back(one->name);
+    throw OptionError("command", unknownName("view", command, known));
+}
+
+void checkTogether(const Question& question) {
+    static constexpr const char* kExcluding[][2] = {
+        {"data", "text"}, {"pairs", "text"}, {"pairs", "data"}, {"pairs", "clean"}};
+    for (const auto& [one, other] : kExcluding)
+        if (question.option(one) && question.option(other))
+            throw OptionError(std::string("--") + one,
+                              std::string("is given with --") + other + "; give one of them");
+    for (const auto* of : {"fields", "pair"})
+        if (question.option(of) && !question.option("pairs"))
+            throw OptionError(std::string("--") + of, "is for --pairs, which is missing");
+}
+
+std::string unreadByWindow(const Question& view) {
+    const auto* analysis = analysisOfCommand(view.command);
+    const auto textOf = [&](const char* name) {
+        const auto* value = view.option(name);
+        const auto* text = value ? std::get_if<std::string>(value) : nullptr;
+        return text ? *text : std::string();
+    };
+    const auto unread = [](const std::string& name, const std::string& value) {
+        return "the window does not measure with '" + name + "' (" + value.substr(0, 200) + ")";
+    };
+    if (!analysis) return {};
+    std::vector<const char*> names;
+    if (analysis->input == AnalysisInput::Data) names = {"text", "data", "pairs", "fields"};
+    if (analysis->input == AnalysisInput::Sentences) names = {"fields"};
+    if (analysis->input == AnalysisInput::Pair) names = {"pairs", "fields"};
+    for (const auto* name : names)
+        if (const auto value = textOf(name); !value.empty()) return unread(name, value);
+    if (analysis->input != AnalysisInput::Pair) return {};
+    const auto isOneOf = [](const std::string& word, std::initializer_list<const char*> forms) {
+        return word.empty() || std::any_of(forms.begin(), forms.end(), [&](const char* form) {
+                   return word.starts_with(form);
+               });
+    };
+    if (const auto clean = textOf("clean");
+        !isOneOf(clean, {"sample:", "text:", "tokens:", "image:", "reference:", "random:"}))
+        return unread("clean", clean);
+    if (const auto corrupt = textOf("corrupt"); !isOneOf(corrupt, {"sample:", "text:"}))
+        return unread("corrupt", corrupt);
+    return {};
+}
+
+const FieldSpec& fieldNamed(const std::vector<FieldSpec>& options, const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& spec : options) {
+        if (spec.name == name) return spec;
+        known.push_back(spec.name);
+    }
+    throw OptionError("options", unknownName("option", name, known));
+}
+
+}  // namespace relascope::core

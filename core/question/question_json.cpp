@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "question/question_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/analysis.h"
+#include "options/options_json.h"
+#include "question/question_fields.h"
+#include "types/error.h"
+#include "types/field_text.h"
+#include "types/suggest.h"
+
+namespace relascope::core {
+namespace {
+
+using SchemaJson = nlohmann::ordered_json;
+
+/// A member that says which model is asked.
+struct ModelMember {
+    std::string name, help;
+    std::size_t subject;
+    std::string Model::*text = nullptr;
+    std::vector<std::string> Model::*texts = nullptr;
+};
+
+/// What says of the models which they are and how they are changed, by command.
+std::vector<ModelMember> modelMembers(const std::string& command) {
+    const auto* analysis = analysisOfCommand(command);
+    const bool steps = analysis && analysis->input == AnalysisInput::KeptSteps,
+               two = !analysis || analysis->twoModels;
+    const std::string step = analysis ? "checkpoint" : "step";
+    const char* stepHelp = analysis ? "of a run: last, best, or a step"
+                                    : "of a run: a captured or kept step, last or best";
+    std::vector<ModelMember> all = {
+        {"path", "a run folder, a checkpoint, or hub:ORG/NAME[@REVISION]", 0, &Model::path}};
+    if (!steps) all.push_back({step, stepHelp, 0, &Model::checkpoint});
+    all.push_back({"edits", "changes of the forward pass in words, as \"layer 2 relation 3 zero\"",
+                   0, nullptr, &Model::edits});
+    all.push_back({"device", "auto, cpu or cuda:0", 0, &Model::device});
+    if (!two) return all;
+    all.push_back({"other", "the second model, as path", 1, &Model::path});
+    all.push_back({"other_" + step, stepHelp, 1, &Model::checkpoint});
+    all.push_back({"other_edits", "changes of the second model", 1, nullptr, &Model::edits});
+    return all;
+}
+
+SchemaJson schemaOfField(const FieldSpec& spec) {
+    SchemaJson json = SchemaJson::object();
+    const auto bounds = [&](SchemaJson& number) {
+        if (std::isfinite(spec.minimum)) number["minimum"] = spec.minimum;
+        if (std::isfinite(spec.maximum)) number["maximum"] = spec.maximum;
+    };
+    const auto ofNumber = [&](SchemaJson& number, const char* type) {
+        number["type"] = type;
+        bounds(number);
+    };
+    switch (spec.kind) {
+        case FieldKind::Boolean:
+            json["type"] = "boolean";
+            break;
+        case FieldKind::Integer:
+            ofNumber(json, "integer");
+            break;
+        case FieldKind::Real:
+            ofNumber(json, "number");
+            break;
+        case FieldKind::IntegerList:
+            json["type"] = "array";
+            ofNumber(json["items"], "integer");
+            break;
+        case FieldKind::TextList:
+            json["type"] = "array";
+            json["items"]["type"] = "string";
+            if (!spec.choices.empty() && !spec.openChoices) json["items"]["enum"] = spec.choices;
+            break;
+        default:
+            json["type"] = "string";
+            if (spec.kind == FieldKind::Choice) json["enum"] = spec.choices;
+    }
+    json["description"] = spec.help;
+    return json;
+}
+
+std::string textOf(const std::string& name, const SchemaJson& value) {
+    if (!value.is_string()) throw OptionError(name, "is no text");
+    return value.get<std::string>();
+}
+
+}  // namespace
+
+std::vector<std::string> questionCommands() {
+    std::vector<std::string> all = {kInspectView};
+    for (const auto* one : analyses()) all.push_back(one->name);
+    return all;
+}
+
+std::string summaryOf(const std::string& command) {
+    const auto* analysis = analysisOfCommand(command);
+    return analysis ? analysis->summary : "gives a map of the relations or of the attention";
+}
+
+SchemaJson schemaOf(const std::string& command) {
+    SchemaJson members = SchemaJson::object();
+    for (const auto& member : modelMembers(command)) {
+        members[member.name] = member.text
+                                   ? SchemaJson{{"type", "string"}}
+                                   : SchemaJson{{"type", "array"}, {"items", {{"type", "string"}}}};
+        members[member.name]["description"] = member.help;
+    }
+    for (const auto& spec : questionFields(command)) members[spec.name] = schemaOfField(spec);
+    return {{"type", "object"},
+            {"properties", std::move(members)},
+            {"required", {"path"}},
+            {"additionalProperties", false}};
+}
+
+Question questionOf(const std::string& command, const SchemaJson& members) {
+    if (!members.is_object()) throw OptionError("arguments", "is no JSON object");
+    const auto specs = questionFields(command);
+    const auto models = modelMembers(command);
+    Question asked{command, {Model()}, {}};
+    std::vector<std::string> known;
+    for (const auto& member : models) {
+        known.push_back(member.name);
+        const auto at = members.find(member.name);
+        if (at == members.end()) continue;
+        asked.subjects.resize(std::max(asked.subjects.size(), member.subject + 1));
+        auto& model = asked.subjects[member.subject];
+        if (member.text) {
+            model.*member.text = textOf(member.name, *at);
+            continue;
+        }
+        if (!at->is_array()) throw OptionError(member.name, "is no list of texts");
+        for (const auto& one : *at) (model.*member.texts).push_back(textOf(member.name, one));
+    }
+    for (const auto& spec : specs) {
+        known.push_back(spec.name);
+        const auto at = members.find(spec.name);
+        if (at == members.end()) continue;
+        const auto value = fieldValueFromJson(spec.name, spec, *at);
+        checkFieldValue(spec.name, spec, value);
+        asked.set(spec.name, value);
+    }
+    for (const auto& [name, value] : members.items())
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            throw OptionError(name, unknownName("option", name, known));
+    if (asked.subjects[0].path.empty()) throw OptionError("path", "is missing");
+    return asked;
+}
+
+}  // namespace relascope::core

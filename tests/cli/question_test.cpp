@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A question is the same as a value, as words, through a shell, and as JSON: random questions of
+// inspect and of every analysis, with texts that a shell or a parser could take for something else.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "analysis/analysis.h"
+#include "app/cli/question_arguments.h"
+#include "files/command_line.h"
+#include "question/question_fields.h"
+#include "question/question_words.h"
+#include "support/rooms.h"
+#include "support/shell_words.h"
+#include "views/view_file.h"
+
+namespace relascope {
+namespace {
+
+class Draw {
+public:
+    std::size_t below(std::size_t count) { return m_random() % count; }
+    std::int64_t between(double low, double high) {
+        const auto least = static_cast<std::int64_t>(low);
+        const auto span = static_cast<std::uint64_t>(std::min(high, 1e6)) -
+                          static_cast<std::uint64_t>(std::max(0.0, low));
+        return least + static_cast<std::int64_t>(m_random() % (span + 1));
+    }
+    std::string text(bool name) {
+        static const std::vector<std::string> all = {
+            "a",    "two words", "it's",    "\"quoted\"",   "$(touch x)",
+            "`id`", "a;b",       "--split", "-3",           " a blank ",
+            "a,b",  "back\\",    "*",       "\u00e9\u4e2d", "a\nline"};
+        return all[below(all.size() - (name ? 1 : 0))];
+    }
+    FieldValue of(const FieldSpec& spec) {
+        const auto choice = [&] { return spec.choices[below(spec.choices.size())]; };
+        switch (spec.kind) {
+            case FieldKind::Boolean:
+                return true;
+            case FieldKind::Integer:
+                return between(spec.minimum, spec.maximum);
+            case FieldKind::Real:
+                return static_cast<double>(between(spec.minimum, spec.maximum));
+            case FieldKind::Choice:
+                return choice();
+            case FieldKind::IntegerList:
+                return std::vector{between(spec.minimum, spec.maximum),
+                                   between(spec.minimum, spec.maximum)};
+            case FieldKind::TextList:
+                if (spec.choices.empty()) return std::vector{text(false), text(false)};
+                return std::vector{choice()};
+            default:
+                return spec.path ? "/" + text(true) : text(false);
+        }
+    }
+    Model model() {
+        Model one{"/runs/" + text(true), {}, {}, {}, {}, {}};
+        if (below(2) == 0) one.checkpoint = below(2) == 0 ? "best" : "250";
+        if (below(2) == 0) one.edits = {"layer 2 relation 3 zero", "head 2.1"};
+        return one;
+    }
+
+private:
+    std::mt19937_64 m_random{7};
+};
+
+Question drawn(Draw& draw, const std::string& command) {
+    Question asked{command, {draw.model()}, {}};
+    const auto* analysis = core::analysisOfCommand(command);
+    if (!analysis || analysis->twoModels) asked.subjects.push_back(draw.model());
+    if (analysis && analysis->input == core::AnalysisInput::KeptSteps)
+        asked.subjects[0].checkpoint.clear();
+    for (const auto& spec : core::questionFields(command))
+        if (draw.below(3) == 0 && spec.name != "words")  // that is divided at its commas
+            asked.set(spec.name, draw.of(spec));
+    return asked;
+}
+
+TEST(Question, IsTheSameAsWordsThroughAShellAndAsJson) {
+    Draw draw;
+    std::vector<std::string> commands = {core::kInspectView};
+    for (const auto* analysis : core::analyses()) commands.push_back(analysis->name);
+    for (const auto& command : commands)
+        for (int k = 0; k < 40; ++k) {
+            const auto asked = drawn(draw, command);
+            const auto words = core::wordsOf(asked);
+            ASSERT_EQ(cli::questionOf(words), asked) << core::commandLine(words);
+            auto typed = testing_support::shellWords(core::commandLine(words));
+            ASSERT_EQ(cli::questionOf(typed), asked) << core::commandLine(words);
+            View view;
+            static_cast<Question&>(view) = asked;
+            const auto json = core::viewToJson(view, "/").dump();
+            const auto back = core::viewFromJson(json, "/x.relaview");
+            ASSERT_EQ(static_cast<const Question&>(back), asked) << json;
+        }
+}
+
+TEST(Question, NamesWhatItDoesNotTake) {
+    const auto refused = [](std::vector<std::string> words) {
+        try {
+            cli::questionOf(words);
+        } catch (const OptionError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_TRUE(refused({"lens", "/r", "--top", "no"}).starts_with("--top: 'no'"));
+    EXPECT_TRUE(refused({"lens", "/r", "--sample", "-1"}).starts_with("--sample: -1 is below 0"));
+    EXPECT_TRUE(refused({"lens"}).starts_with("lens: path is required"));
+    EXPECT_TRUE(refused({"curves", "/r"}).starts_with("command: "));
+    for (const auto& [words, option] :
+         {std::pair(std::vector<std::string>{"ablate", "/r", "--text", "a", "--data", "b"},
+                    "--data: is given with --text"),
+          std::pair(std::vector<std::string>{"patch", "/r", "--pair", "2"},
+                    "--pair: is for --pairs")}) {
+        try {
+            core::checkTogether(cli::questionOf(words));
+            ADD_FAILURE();
+        } catch (const OptionError& error) {
+            EXPECT_TRUE(std::string(error.what()).starts_with(option)) << error.what();
+        }
+    }
+}
+
+}  // namespace
+}  // namespace relascope
