@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/command_line.h"
+#include "files/processor.h"
 #include "support/rooms.h"
 
 namespace relascope {
@@ -63,12 +64,25 @@ TEST(Devices, AreOneLineEachWithTheirMemory) {
               list.size() + (list[1].contains("library") ? 1 : 0))
         << text.out;
     EXPECT_EQ(text.out.rfind("cpu      CPU, ", 0), 0u) << text.out;
-    EXPECT_NE(text.out.find("iB free\n"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("iB free"), std::string::npos) << text.out;
+    EXPECT_EQ(text.out.find("bfloat16 products, about") != std::string::npos,
+              core::hasBFloat16Products())
+        << text.out;
     if (list[1]["usable"].get<bool>()) return;
     EXPECT_FALSE(list[1].contains("memory_free")) << list[1];
     EXPECT_NE(text.out.find("not usable: " + list[1]["reason"].get<std::string>()),
               std::string::npos)
         << text.out;
+}
+
+TEST(Devices, WithoutTheFlagsBFloat16IsRefused) {
+    setenv("RELASCOPE_BFLOAT16", "off", 1);
+    const auto devices = runCli("devices"), bench = runCli("bench relgames_dat --bf16");
+    unsetenv("RELASCOPE_BFLOAT16");
+    EXPECT_EQ(devices.out.find("bfloat16 products, about"), std::string::npos) << devices.out;
+    EXPECT_NE(bench.code, 0);
+    EXPECT_NE(bench.err.find("needs a processor with avx512_bf16 or amx_bf16"), std::string::npos)
+        << bench.err;
 }
 
 TEST(Kernels, OfThisBuildAreOpenedWithoutCuda) {
