@@ -235,12 +235,9 @@ int inspectAlong(const InspectArguments& a, const Call& call) {
 }
 
 CLI::Option* pairOptions(CLI::App& command, std::string& pairs, std::string& fields) {
-    auto* option = command.add_option(
-        "--pairs", pairs,
-        "minimal-pairs (twelve phenomena), JSON lines with sentence_good and sentence_bad, or a "
-        "folder of them");
-    command.add_option("--fields", fields, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")
-        ->needs(option);
+    const auto specs = core::minimalPairFields();
+    auto* option = command.add_option("--pairs", pairs, specs[0].help);
+    command.add_option("--fields", fields, specs[1].help)->needs(option);
     return option;
 }
 

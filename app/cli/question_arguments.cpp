@@ -116,13 +116,13 @@ StepWord stepOf(const std::string& word) {
 
 void declareQuestion(CLI::App& command, const std::string& name, Question& asked,
                      const std::shared_ptr<bool>& fetches) {
-    const auto* analysis = core::analysisOfCommand(name);
-    const bool steps = analysis && analysis->input == core::AnalysisInput::KeptSteps,
-               two = !analysis || analysis->twoModels;
+    const auto [two, checkpoint] = core::modelsAsked(name);
+    const bool analysis = name != core::kInspectView;
     asked.command = name;
     asked.subjects.resize(two ? 2 : 1);  // options refer to them
     checkpointOption(command, asked.subjects[0].path,
-                     steps ? "run folder" : "run or checkpoint folder", "path", fetches);
+                     checkpoint.empty() ? "run folder" : "run or checkpoint folder", "path",
+                     fetches);
     if (two)
         otherOption(command, asked.subjects[1].path,
                     analysis ? "B: a run or a checkpoint; without it the same as A"
@@ -130,16 +130,13 @@ void declareQuestion(CLI::App& command, const std::string& name, Question& asked
                                "subtracted; with --other-step or --other-edit without it the "
                                "same");
     declareFields(command, core::questionFields(name), asked);
-    declareModel(command, "",
-                 !analysis ? "step"
-                 : steps   ? ""
-                           : "checkpoint",
+    declareModel(command, "", checkpoint,
                  analysis ? "of a run: last, best, or a step"
                           : "a captured step of a captured sample, else the weights kept nearest "
                             "to it; last or best",
                  kEditHelp, asked.subjects[0]);
     if (two)
-        declareModel(command, "other-", analysis ? "checkpoint" : "step",
+        declareModel(command, "other-", checkpoint,
                      analysis ? "of a run that is B: last, best, or a step"
                               : "the same as --step, of the other model",
                      analysis ? "for B a file of edits, words as \"layer 2 relation 3 zero\", or "

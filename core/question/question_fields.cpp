@@ -36,13 +36,17 @@ FieldSpec askedPath(const char* name, const char* help) {
 
 using Specs = std::vector<FieldSpec>;
 
-Specs pairSpecs() {
+}  // namespace
+
+std::vector<FieldSpec> minimalPairFields() {
     return {
         askedPath("pairs",
                   "minimal-pairs (twelve phenomena), JSON lines with sentence_good and "
                   "sentence_bad, or a folder of them"),
         askedField("fields", FieldKind::Text, "names of their fields: GOOD,BAD,PREFIX,PHENOMENON")};
 }
+
+namespace {
 
 void append(Specs& all, const Specs& more) {
     all.insert(all.end(), more.begin(), more.end());
@@ -85,15 +89,15 @@ Specs analysisSpecs(const Analysis& analysis) {
         all = {askedField("split", FieldKind::Text, "split to measure on"),
                askedPath("text", "a text to measure on"),
                askedPath("data", ".npz images to measure on")};
-        if (analysis.onPairs || analysis.readsPairs) append(all, pairSpecs());
+        if (analysis.onPairs || analysis.readsPairs) append(all, minimalPairFields());
     } else if (analysis.input == AnalysisInput::Sentences) {
-        all = pairSpecs();
+        all = minimalPairFields();
     } else if (analysis.input == AnalysisInput::Pair) {
         all = {askedField("clean", FieldKind::Text,
                           "input A: sample:N, text:T, tokens:1,2, image:FILE"),
                askedField("corrupt", FieldKind::Text, "input B, which A's parts are put into"),
                askedField("split", FieldKind::Text, "split that samples are from")};
-        append(all, pairSpecs());
+        append(all, minimalPairFields());
         all.push_back(askedField("pair", FieldKind::Integer,
                                  "which of them: A is its good sentence, B its wrong one", 1));
     } else if (analysis.input != AnalysisInput::OwnPrompts) {
@@ -109,6 +113,13 @@ const Analysis* analysisOfCommand(const std::string& command) {
     for (const auto* one : analyses())
         if (one->name == command) return one;
     return nullptr;
+}
+
+AskedModels modelsAsked(const std::string& command) {
+    const auto* analysis = analysisOfCommand(command);
+    if (!analysis) return {true, "step"};  // inspect
+    return {analysis->twoModels,
+            analysis->input == AnalysisInput::KeptSteps ? std::string() : "checkpoint"};
 }
 
 std::vector<FieldSpec> inputFields() {

@@ -25,8 +25,16 @@ inline bool isOfWeights(const std::string& command) {
 
 /// The analysis that a command is; null for another one.
 const Analysis* analysisOfCommand(const std::string& command);
+/// How the models of a question are named.
+struct AskedModels {
+    bool two = false;        ///< a second one may be named
+    std::string checkpoint;  ///< the option for the weights of a run: "checkpoint", "step" or none
+};
+AskedModels modelsAsked(const std::string& command);
 /// The options that choose an input of a model.
 std::vector<FieldSpec> inputFields();
+/// --pairs, and --fields that names its fields.
+std::vector<FieldSpec> minimalPairFields();
 /// The options of a command. Throws OptionError("command", ...) for one that no view has.
 std::vector<FieldSpec> questionFields(const std::string& command);
 /// The one of that name. Throws OptionError("options", ...).

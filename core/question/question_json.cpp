@@ -26,15 +26,12 @@ struct ModelMember {
 
 /// What says of the models which they are and how they are changed, by command.
 std::vector<ModelMember> modelMembers(const std::string& command) {
-    const auto* analysis = analysisOfCommand(command);
-    const bool steps = analysis && analysis->input == AnalysisInput::KeptSteps,
-               two = !analysis || analysis->twoModels;
-    const std::string step = analysis ? "checkpoint" : "step";
-    const char* stepHelp = analysis ? "of a run: last, best, or a step"
-                                    : "of a run: a captured or kept step, last or best";
+    const auto [two, step] = modelsAsked(command);
+    const char* stepHelp = step == "step" ? "of a run: a captured or kept step, last or best"
+                                          : "of a run: last, best, or a step";
     std::vector<ModelMember> all = {
         {"path", "a run folder, a checkpoint, or hub:ORG/NAME[@REVISION]", 0, &Model::path}};
-    if (!steps) all.push_back({step, stepHelp, 0, &Model::checkpoint});
+    if (!step.empty()) all.push_back({step, stepHelp, 0, &Model::checkpoint});
     all.push_back({"edits", "changes of the forward pass in words, as \"layer 2 relation 3 zero\"",
                    0, nullptr, &Model::edits});
     all.push_back({"device", "auto, cpu or cuda:0", 0, &Model::device});

@@ -158,9 +158,9 @@ void choosePrecision(TrainJob& job) {
         throw OptionError("train.precision",
                           std::string(kNoBFloat16Products) + "; choose float32 or auto");
     job.note(Note::Level::Warning,
-             "this processor has neither avx512_bf16 nor amx_bf16: the run goes on with products "
-             "that are rounded to bfloat16 and computed in float32, which is slower, and losses "
-             "will not be bit-for-bit identical");
+             "this processor has neither avx512_bf16 nor amx_bf16: the run continues with inputs "
+             "rounded to bfloat16 and products computed in float32, which is slower, and its "
+             "losses will not be bit-for-bit identical");
 }
 
 // Notes what was left out of the files, once, however many splits say it.
