@@ -99,6 +99,11 @@ assert server.ask("ping", anything=[1])["result"] == {}
 
 with tempfile.TemporaryDirectory() as home:
     run = shutil.copytree(TOP / "resources/example/run", pathlib.Path(home) / "run")
+    typed = subprocess.run([cli, "eval", run, "--split", "validation", "--json"], capture_output=True, text=True, check=True).stdout
+    assert server.call("eval", path=str(run), split="validation")["structuredContent"] == json.loads(typed)
+    written = server.call("generate", path=GPT2, prompt="1,2,3", tokens=4, temperature=0.0)
+    assert len(written["structuredContent"]["tokens"]) == 4, written
+    assert json.loads(server.call("points", path=GPT2)["content"][0]["text"])[0]["axes"], "the first hook point has no axes"
     # A long one says how far it is, is not waited for once it is cancelled, and others wait their turn.
     call = {"name": "ablate", "arguments": {"path": str(run), "examples": 1000}, "_meta": {"progressToken": "a"}}
     long, short = server.send("tools/call", **call), server.send("tools/call", name="lens", arguments={"path": GPT2, "tokens": [1]})

@@ -2,6 +2,7 @@
 // The commands of the analyses, made from their descriptions: ablate, patch, lens, attribute,
 // along, heads, symbol-heads, atlas, scan, duel; and inspect --along.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
@@ -234,20 +235,19 @@ int inspectAlong(const InspectArguments& a, const Call& call) {
     return runAnalysis(*core::findAnalysis("along"), asked, values, {a.out, a.fetches}, call);
 }
 
-CLI::Option* pairOptions(CLI::App& command, std::string& pairs, std::string& fields) {
-    const auto specs = core::minimalPairFields();
-    auto* option = command.add_option("--pairs", pairs, specs[0].help);
-    command.add_option("--fields", fields, specs[1].help)->needs(option);
-    return option;
-}
-
-int evaluatePairs(const PairArguments& pairs, const Call& call) {
-    Question asked{core::pairsAnalysis().name,
-                   {{pairs.path, {}, pairs.checkpoint, {}, pairs.edits, pairs.device}},
-                   {{"pairs", pairs.pairs}}};
-    if (!pairs.fields.empty()) asked.set("fields", pairs.fields);
-    return runAnalysis(core::pairsAnalysis(), asked,
-                       {{"score", pairs.score}, {"untrained", pairs.untrained}}, {pairs.out}, call);
+int evaluatePairs(const Question& given, const std::string& checkpoint, const std::string& out,
+                  const Call& call) {
+    const auto& analysis = core::pairsAnalysis();
+    auto asked = given;
+    asked.command = analysis.name;
+    asked.subjects.front().checkpoint = checkpoint;
+    // What a report says of the command are its words: those of that analysis alone.
+    const auto known = core::questionFields(analysis.name);
+    std::erase_if(asked.options, [&](const Option& option) {
+        return std::none_of(known.begin(), known.end(),
+                            [&](const FieldSpec& spec) { return spec.name == option.name; });
+    });
+    return runAnalysis(analysis, asked, valuesOf(analysis, asked), {out}, call);
 }
 
 }  // namespace relascope::cli

@@ -129,15 +129,10 @@ void otherOption(CLI::App& command, std::string& path, const char* help);
 /// Lets weights along training that are revisions of the hub be fetched when they are opened.
 void fetchWhatIsLookedAt();
 
-struct PairArguments {
-    std::string path, checkpoint, device = "auto", pairs, fields, score = "sum", out;
-    std::vector<std::string> edits;
-    std::int64_t untrained = 4;
-};
-/// Declares --pairs and --fields; returns --pairs, which other options of pairs need.
-CLI::Option* pairOptions(CLI::App& command, std::string& pairs, std::string& fields);
-/// Runs `eval --pairs` and returns the exit code.
-int evaluatePairs(const PairArguments& arguments, const Call& call);
+/// Runs `eval --pairs` with the weights of a checkpoint, and returns the exit code. Writes `out`
+/// unless it is empty.
+int evaluatePairs(const Question& asked, const std::string& checkpoint, const std::string& out,
+                  const Call& call);
 
 /// Runs `inspect --along` and returns the exit code.
 int inspectAlong(const InspectArguments& arguments, const Call& call);

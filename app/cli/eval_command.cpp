@@ -22,6 +22,7 @@
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/metrics.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
 #include "types/text_piece.h"
@@ -32,12 +33,11 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+constexpr const char* kEval = "eval";
+
 struct EvalArguments {
-    std::string path, data, split, checkpoint, out, device = "auto";
-    std::string step;  ///< of --step: a number, or last or best
-    std::string pairs, fields, score = "sum";
-    std::vector<std::string> edits;
-    std::int64_t batch = 0, examples = 0, tokens = 0, windows = 0, untrained = 4;
+    Question asked;
+    std::string out;
     bool json = false, paper = false;
 };
 
@@ -89,37 +89,42 @@ int evaluate(const EvalArguments& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
     requireDrawing(a.out);
-    if (!a.step.empty() && !core::isRunFolder(a.path))
+    const auto& asked = a.asked;
+    core::checkTogether(asked);
+    const auto& [path, hub, checkpoint, weights, edits, given] = asked.subjects.front();
+    const auto device = given.empty() ? "auto" : given;
+    const auto whole = [&](const char* name) { return asked.value<std::int64_t>(name); };
+    const auto stepWord = asked.text("step"), file = asked.text("data");
+    if (!stepWord.empty()) requireStep("--step", stepWord);
+    if (!stepWord.empty() && !core::isRunFolder(path))
         throw OptionError("--step", "needs a run folder: only runs have kept weights");
-    const auto step = stepOf(a.step);
+    const auto step = stepOf(stepWord);
     const auto chosen = step.number >= 0
-                            ? core::stepToOpen(a.path, step.number)
-                            : core::StepToOpen{a.step.empty() ? a.checkpoint : step.name, ""};
+                            ? core::stepToOpen(path, step.number)
+                            : core::StepToOpen{stepWord.empty() ? checkpoint : step.name, ""};
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
-    if (!a.pairs.empty())
-        return evaluatePairs({a.path, chosen.checkpoint, a.device, a.pairs, a.fields, a.score,
-                              a.out, a.edits, a.untrained},
-                             call);
-    core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
+    if (asked.option("pairs")) return evaluatePairs(asked, chosen.checkpoint, a.out, call);
+    core::OpenedModel opened(path, chosen.checkpoint, device);
     if (!opened.warning().empty())
-        std::cerr << "warning: " << plainName(a.path) << ": " << plainName(opened.warning())
-                  << "\n";
-    resolveTrainingEdits(a.edits, a.path, opened);
+        std::cerr << "warning: " << plainName(path) << ": " << plainName(opened.warning()) << "\n";
+    resolveTrainingEdits(edits, path, opened);
     core::DatasetPtr data;
-    std::string split = a.split;
+    const auto splitWord = asked.text("split");
+    std::string split = splitWord;
+    const auto tokens = whole("tokens"), batchSize = whole("batch_size");
     ProgressLine line;
     const bool text = opened.options().input() == InputKind::Tokens;
-    std::int64_t batch = a.batch > 0 ? a.batch : text ? 8 : 512;
+    std::int64_t batch = batchSize > 0 ? batchSize : text ? 8 : 512;
     if (text) {
-        split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
+        split = !splitWord.empty() ? splitWord : file.empty() ? "validation" : "text";
         data = core::openEvaluationText(
-            opened, {opened.isRun() ? a.path : "", a.data, a.split, a.windows},
+            opened, {opened.isRun() ? path : "", file, splitWord, whole("windows")},
             [&](double fraction) { return line.show(fraction, "reading the text"), true; }, stop);
-    } else if (!a.data.empty()) {
+    } else if (!file.empty()) {
         data = datasets::openEvaluationData(
-            a.data, opened.run().data, a.split,
-            [&](double fraction) { return line.show(fraction, "reading " + a.data), true; }, stop);
-        if (split.empty()) split = std::filesystem::path(a.data).stem().string();
+            file, opened.run().data, splitWord,
+            [&](double fraction) { return line.show(fraction, "reading " + file), true; }, stop);
+        if (split.empty()) split = std::filesystem::path(file).stem().string();
     } else {
         if (!opened.isRun())
             throw OptionError("--data",
@@ -127,39 +132,39 @@ int evaluate(const EvalArguments& a, const Call& call) {
         const auto splits = datasets::openData(opened.run().data, {}, stop);
         // Without --split, data that training has never seen are used if there are any; with edits,
         // the split on which ablate and scan measure.
-        const bool edited = std::any_of(a.edits.begin(), a.edits.end(),
+        const bool edited = std::any_of(edits.begin(), edits.end(),
                                         [](const auto& edit) { return edit != "none"; });
         if (split.empty())
             split = edited || splits.tests.empty() ? "validation" : splits.tests[0].first;
         data = splits.find(split);
-        if (a.batch == 0) batch = core::evaluationBatch(opened.run());
+        if (batchSize == 0) batch = core::evaluationBatch(opened.run());
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
     line.done();
     sayNote(data->info());
-    data = core::withShorterWindows(data, a.tokens);
-    if (!a.edits.empty()) {
-        core::Interventions interventions{core::editsNamed(a.edits, opened.points(data->sample(0))),
-                                          editData(a.path, opened)};
+    data = core::withShorterWindows(data, tokens);
+    if (!edits.empty()) {
+        core::Interventions interventions{core::editsNamed(edits, opened.points(data->sample(0))),
+                                          editData(path, opened)};
         interventions.data.split = [whole = interventions.data.split,
-                                    tokens = a.tokens](const std::string& name) {
+                                    tokens](const std::string& name) {
             return core::withShorterWindows(whole ? whole(name) : nullptr, tokens);
         };
-        const auto& edits = interventions.edits;
-        if (edits.anyEnabled()) {
+        const auto& changes = interventions.edits;
+        if (changes.anyEnabled()) {
             const auto effect = opened.effect(
                 data, batch, interventions, stop,
                 [&](double fraction) { return line.show(fraction, "evaluating " + split), true; },
-                a.examples);
+                whole("examples"));
             line.done();
-            nameMeans(opened, edits);
-            const auto json = effectJson(effect, opened, edits, split);
+            nameMeans(opened, changes);
+            const auto json = effectJson(effect, opened, changes, split);
             writeOut(a.out, "effect", core::answerOf(effect), json,
-                     editedCaption(a.path, opened, edits, split), a.paper);
+                     editedCaption(path, opened, changes, split), a.paper);
             if (a.json)
                 std::cout << json << "\n";
             else
-                std::cout << effectText(effect, edits, split);
+                std::cout << effectText(effect, changes, split);
             return 0;
         }
     }
@@ -192,7 +197,7 @@ int evaluate(const EvalArguments& a, const Call& call) {
         object["class_accuracy"] = classes;
     }
     writeOut(a.out, "evaluate", core::answerOf(result), object.dump(2),
-             captionOf(a.path, opened, split), a.paper);
+             captionOf(path, opened, split), a.paper);
     if (a.json) {
         std::cout << object.dump(2) << "\n";
     } else {
@@ -216,50 +221,14 @@ int evaluate(const EvalArguments& a, const Call& call) {
 }
 
 void evalOptions(CLI::App& command, EvalArguments& a) {
-    checkpointOption(command, a.path, "run or checkpoint folder");
-    command.add_option("--data", a.data, ".npz images, or text files and token shards");
-    auto* pairs = pairOptions(command, a.pairs, a.fields);
-    command
-        .add_option("--score", a.score,
-                    "of a sentence: the sum of its tokens' log-probabilities, or their mean")
-        ->check(CLI::IsMember({"sum", "mean"}))
-        ->needs(pairs);
-    command
-        .add_option("--untrained", a.untrained,
-                    "models with fresh weights that score the same pairs")
-        ->needs(pairs)
-        ->check(CLI::Range(0, 64));
-    command.add_option("--split", a.split,
-                       "train, validation, pentos, hexos or stripes; of a run without it: the "
-                       "first test split, with --edit or without any validation");
-    auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
-    stepOption(command, "--step", a.step,
-               "the weights of a step, or those kept nearest to it; last or best")
-        ->excludes(checkpoint);
-    command.add_option("--device", a.device, "auto, cpu, cuda:0");
-    command
-        .add_option("--batch-size", a.batch,
-                    "batch size; of a run's data without it: that of its training")
-        ->check(CLI::Range(1, 1048576));
-    auto* edits = command.add_option("--edit", a.edits, kEditHelp)->take_all();
-    command
-        .add_option("--examples", a.examples,
-                    "with --edit: on so many examples, drawn as analyses draw them")
-        ->check(CLI::PositiveNumber)
-        ->needs(edits)
-        ->excludes(pairs);
-    command.add_option("--windows", a.windows, "of text: so many windows, at most")
-        ->check(CLI::PositiveNumber);
-    command.add_option("--tokens", a.tokens, "of text: tokens of a window, at most")
-        ->check(CLI::PositiveNumber);
+    declareQuestion(command, kEval, a.asked, nullptr);
     command.add_option("--out", a.out, ".csv, .tex, .json, .png, .svg or .pdf");
 }
 
 }  // namespace
 
 Command evalCommand() {
-    return commandOf("eval", "evaluates a run or a checkpoint", evalOptions, evaluate,
-                     Needs::Threads);
+    return commandOf(kEval, core::summaryOf(kEval), evalOptions, evaluate, Needs::Threads);
 }
 
 }  // namespace relascope::cli

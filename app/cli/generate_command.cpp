@@ -7,30 +7,34 @@
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/plain_output.h"
+#include "app/cli/question_arguments.h"
 #include "data/text_files.h"
 #include "files/atomic_file.h"
+#include "question/question_fields.h"
 #include "types/error.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
 
+constexpr const char* kGenerate = "generate";
+
 struct GenerateArguments {
-    std::string path, prompt, promptFile, checkpoint, tokenizer, device = "auto";
-    GenerateOptions options;
-    std::vector<std::string> edits;
-    bool bfloat16 = false, json = false;
+    Question asked;
+    std::string promptFile;  ///< no part of the question, as it may be the standard input
+    bool json = false;
 };
 
 using Json = nlohmann::ordered_json;
 
 std::string promptOf(const GenerateArguments& a) {
-    if (a.promptFile.empty()) return a.prompt;
+    if (a.promptFile.empty()) return a.asked.text("prompt");
     constexpr std::uint64_t most = 64u << 20;
     if (a.promptFile != "-") {
         auto text = core::readTextFile(a.promptFile, most);
@@ -40,6 +44,23 @@ std::string promptOf(const GenerateArguments& a) {
     std::string text;
     for (char c; text.size() < most && std::cin.get(c);) text += c;
     return text;
+}
+
+GenerateOptions optionsOf(const Question& asked) {
+    GenerateOptions options;
+    const auto take = [&](const char* name, auto& value) {
+        using Value = std::decay_t<decltype(value)>;
+        using Given = std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>;
+        value = static_cast<Value>(asked.value(name, static_cast<Given>(value)));
+    };
+    take("tokens", options.tokens);
+    take("temperature", options.temperature);
+    take("top_k", options.top_k);
+    take("top_p", options.top_p);
+    take("seed", options.seed);
+    options.stop = asked.value("stop", options.stop);
+    options.check();
+    return options;
 }
 
 const char* endName(TextEnd end) {
@@ -58,26 +79,27 @@ const char* endName(TextEnd end) {
 
 int generate(const GenerateArguments& a, const Call&) {
     const auto stop = stopOnSignals();
-    a.options.check();
+    const auto options = optionsOf(a.asked);
     const std::string prompt = promptOf(a);
-    core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
+    const auto& [path, hub, checkpoint, weights, edits, device] = a.asked.subjects.front();
+    core::OpenedModel opened(path, checkpoint, device.empty() ? "auto" : device, stop);
     if (!opened.warning().empty())
-        std::cerr << "warning: " << plainName(a.path) << ": " << plainName(opened.warning())
-                  << "\n";
-    if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
-    resolveTrainingEdits(a.edits, a.path, opened);
-    core::Interventions interventions{{}, editData(a.path, opened)};
-    if (!a.edits.empty())
-        interventions.edits = core::editsNamed(a.edits, opened.points(opened.promptInput(prompt)),
+        std::cerr << "warning: " << plainName(path) << ": " << plainName(opened.warning()) << "\n";
+    if (const auto tokenizer = a.asked.text("tokenizer"); !tokenizer.empty())
+        opened.setTokenizer(tokenizer);
+    resolveTrainingEdits(edits, path, opened);
+    core::Interventions interventions{{}, editData(path, opened)};
+    if (!edits.empty())
+        interventions.edits = core::editsNamed(edits, opened.points(opened.promptInput(prompt)),
                                                core::EditUse::Generate);
-    if (a.bfloat16) opened.narrow();
+    if (a.asked.value("bf16", false)) opened.narrow();
 
     Json tokens = Json::array();
     std::string written;
     bool begun = false;
     const auto start = std::chrono::steady_clock::now();
     const auto end = opened.generate(
-        prompt, a.options,
+        prompt, options,
         [&](const GeneratedToken& token) {
             const auto& chosen = token.chosen;
             written += chosen.piece;
@@ -113,29 +135,16 @@ int generate(const GenerateArguments& a, const Call&) {
 }
 
 void generateOptions(CLI::App& command, GenerateArguments& a) {
-    checkpointOption(command, a.path, "run or checkpoint");
-    command.add_option("--prompt", a.prompt, "the text to continue");
+    declareQuestion(command, kGenerate, a.asked, nullptr);
     command.add_option("--prompt-file", a.promptFile,
                        "a file with the prompt, or - for standard input");
-    command.add_option("--tokens", a.options.tokens, "number of tokens to generate");
-    command.add_option("--temperature", a.options.temperature, "0: greedy decoding");
-    command.add_option("--top-k", a.options.top_k, "sample from the K most likely tokens");
-    command.add_option("--top-p", a.options.top_p,
-                       "sample from the smallest set of tokens with this total probability");
-    command.add_option("--seed", a.options.seed, "random seed; the same seed gives the same text");
-    command.add_option("--stop", a.options.stop, "stop after this text");
-    command.add_option("--tokenizer", a.tokenizer, "gpt2, or a tokenizer file or folder");
-    command.add_option("--checkpoint", a.checkpoint, "checkpoint of a run: last, best, or a step");
-    command.add_flag("--bf16", a.bfloat16, "use bfloat16 weights: faster, less exact");
-    command.add_option("--device", a.device, "auto, cpu, cuda:0");
-    command.add_option("--edit", a.edits, kEditHelp)->take_all();
 }
 
 }  // namespace
 
 Command generateCommand() {
-    return commandOf("generate", "continues a text with a language model", generateOptions,
-                     generate, Needs::Threads);
+    return commandOf(kGenerate, core::summaryOf(kGenerate), generateOptions, generate,
+                     Needs::Threads);
 }
 
 }  // namespace relascope::cli

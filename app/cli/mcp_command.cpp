@@ -22,6 +22,7 @@
 
 #include "app/cli/commands.h"
 #include "options/builtin_resources.h"
+#include "question/question_fields.h"
 #include "question/question_json.h"
 #include "question/question_words.h"
 #include "train/devices.h"

@@ -8,19 +8,24 @@
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/plain_output.h"
+#include "app/cli/question_arguments.h"
 #include "model/architecture.h"
 #include "model/public/family.h"
+#include "question/question_fields.h"
 
 namespace relascope::cli {
 namespace {
 
+constexpr const char* kPoints = "points";
+
 struct PointsArguments {
-    std::string path, checkpoint;
+    Question asked;
     bool json = false;
 };
 
 int points(const PointsArguments& a, const Call&) {
-    core::OpenedModel opened(a.path, a.checkpoint, "cpu");
+    const auto& model = a.asked.subjects.front();
+    core::OpenedModel opened(model.path, model.checkpoint, "cpu");
     const auto points = opened.points(opened.randomInput(0));
     if (points.empty())
         throw OptionError("path", core::modelTitle(opened.options()) + " has no hook points");
@@ -43,15 +48,13 @@ int points(const PointsArguments& a, const Call&) {
 }
 
 void pointsOptions(CLI::App& command, PointsArguments& a) {
-    checkpointOption(command, a.path, "run or checkpoint folder");
-    command.add_option("--checkpoint", a.checkpoint, "of a run: last, best, or a step");
+    declareQuestion(command, kPoints, a.asked, nullptr);
 }
 
 }  // namespace
 
 Command pointsCommand() {
-    return commandOf("points", "lists the hook points of a model, where edits can be made",
-                     pointsOptions, points, Needs::Threads);
+    return commandOf(kPoints, core::summaryOf(kPoints), pointsOptions, points, Needs::Threads);
 }
 
 }  // namespace relascope::cli

@@ -32,16 +32,18 @@ std::string typeName(const FieldSpec& spec) {
 }
 
 /// Declares which weights a model are, where they are computed and how they are changed.
-void declareModel(CLI::App& command, const std::string& of, const std::string& checkpoint,
+void declareModel(CLI::App& command, const std::string& of, const core::AskedModels& asked,
                   const std::string& checkpointHelp, const std::string& editHelp, Model& model) {
     const auto prefix = "--" + of;
+    const auto& checkpoint = asked.checkpoint;
     if (checkpoint == "step")
         stepOption(command, (prefix + checkpoint).c_str(), model.checkpoint,
                    checkpointHelp.c_str());
     else if (!checkpoint.empty())
         command.add_option(prefix + checkpoint, model.checkpoint, checkpointHelp);
-    if (of.empty()) command.add_option("--device", model.device, "auto, cpu, cuda:0");
-    command.add_option(prefix + "edit", model.edits, editHelp)->take_all();
+    if (of.empty() && asked.placed)
+        command.add_option("--device", model.device, "auto, cpu, cuda:0");
+    if (asked.changed) command.add_option(prefix + "edit", model.edits, editHelp)->take_all();
 }
 
 }  // namespace
@@ -97,13 +99,16 @@ void declareFields(CLI::App& command, const std::vector<FieldSpec>& specs, Quest
         });
 }
 
+void requireStep(const std::string& option, const std::string& text) {
+    const bool number = !text.empty() && text.size() < 18 &&
+                        text.find_first_not_of("0123456789") == std::string::npos;
+    if (!number && text != "last" && text != "best")
+        throw OptionError(option, "'" + text + "' is no step; give a number from 0, last or best");
+}
+
 CLI::Option* stepOption(CLI::App& command, const char* name, std::string& step, const char* help) {
     const auto check = [option = std::string(name)](const std::string& text) {
-        const bool number = !text.empty() && text.size() < 18 &&
-                            text.find_first_not_of("0123456789") == std::string::npos;
-        if (!number && text != "last" && text != "best")
-            throw OptionError(option,
-                              "'" + text + "' is no step; give a number from 0, last or best");
+        requireStep(option, text);
         return std::string();
     };
     return command.add_option(name, step, help)->type_name("INT|last|best")->check(check, "");
@@ -111,12 +116,13 @@ CLI::Option* stepOption(CLI::App& command, const char* name, std::string& step, 
 
 StepWord stepOf(const std::string& word) {
     if (word.empty() || word == "last" || word == "best") return {-1, word};
-    return {std::stoll(word), {}};  // its option has checked it
+    return {std::stoll(word), {}};  // requireStep() has checked it
 }
 
 void declareQuestion(CLI::App& command, const std::string& name, Question& asked,
                      const std::shared_ptr<bool>& fetches) {
-    const auto [two, checkpoint] = core::modelsAsked(name);
+    const auto models = core::modelsAsked(name);
+    const auto& [two, checkpoint, changed, placed] = models;
     const bool analysis = name != core::kInspectView;
     asked.command = name;
     asked.subjects.resize(two ? 2 : 1);  // options refer to them
@@ -129,14 +135,14 @@ void declareQuestion(CLI::App& command, const std::string& name, Question& asked
                              : "another run or checkpoint, whose map of the same input is "
                                "subtracted; with --other-step or --other-edit without it the "
                                "same");
-    declareFields(command, core::questionFields(name), asked);
-    declareModel(command, "", checkpoint,
+    declareFields(command, core::commandFields(name), asked);
+    declareModel(command, "", models,
                  analysis ? "of a run: last, best, or a step"
                           : "a captured step of a captured sample, else the weights kept nearest "
                             "to it; last or best",
                  kEditHelp, asked.subjects[0]);
     if (two)
-        declareModel(command, "other-", checkpoint,
+        declareModel(command, "other-", models,
                      analysis ? "of a run that is B: last, best, or a step"
                               : "the same as --step, of the other model",
                      analysis ? "for B a file of edits, words as \"layer 2 relation 3 zero\", or "
@@ -150,8 +156,7 @@ void declareQuestion(CLI::App& command, const std::string& name, Question& asked
 Question questionOf(const std::vector<std::string>& words) {
     if (words.empty()) throw OptionError("command", "is missing");
     const auto& name = words.front();
-    if (!core::analysisOfCommand(name) && name != core::kInspectView)
-        throw OptionError("command", "'" + name + "' is no question");
+    if (!core::isQuestion(name)) throw OptionError("command", "'" + name + "' is no question");
     CLI::App app;
     Question asked;
     declareQuestion(app, name, asked, std::make_shared<bool>(false));

@@ -34,7 +34,9 @@ void declareField(CLI::App& command, const Field<Look>& field, Look& look) {
 /// Declares options that are set in the question.
 void declareFields(CLI::App& command, const std::vector<FieldSpec>& specs, Question& asked);
 
-/// An option for a step: a number from 0, or "last" or "best".
+/// Throws OptionError for a text that is no step: a number from 0, "last" or "best".
+void requireStep(const std::string& option, const std::string& text);
+/// An option for a step.
 CLI::Option* stepOption(CLI::App& command, const char* name, std::string& step, const char* help);
 
 /// A word of such an option: its number, or -1 and the name.
@@ -44,9 +46,9 @@ struct StepWord {
 };
 StepWord stepOf(const std::string& word);
 
-/// Declares what a command takes that is a question (an analysis, or inspect) but its file: its
-/// models and its options. What is given goes to `asked`, whose subjects become as many as the
-/// command may have, and to `fetches` whether --fetch was.
+/// Declares what a command takes that is a question but its file: its models and its options. What
+/// is given goes to `asked`, whose subjects become as many as the command may have, and to
+/// `fetches` whether --fetch was.
 void declareQuestion(CLI::App& command, const std::string& name, Question& asked,
                      const std::shared_ptr<bool>& fetches);
 /// The question that words ask, which wordsOf() gives back. Throws

@@ -109,6 +109,97 @@ Specs analysisSpecs(const Analysis& analysis) {
 
 }  // namespace
 
+namespace {
+
+Specs evalSpecs() {
+    auto untrained = askedField("untrained", FieldKind::Integer,
+                                "models with fresh weights that score the same pairs", 0, 64);
+    Specs all = {askedPath("data", ".npz images, or text files and token shards")};
+    append(all, minimalPairFields());
+    append(all,
+           {askedChoice("score", {"sum", "mean"},
+                        "of a sentence: the sum of its tokens' log-probabilities, or their mean"),
+            untrained,
+            askedField("split", FieldKind::Text,
+                       "train, validation, pentos, hexos or stripes; of a run without it: the "
+                       "first test split, with --edit or without any validation"),
+            askedField("step", FieldKind::Text,
+                       "the weights of a step, or those kept nearest to it; last or best"),
+            askedField("batch_size", FieldKind::Integer,
+                       "batch size; of a run's data without it: that of its training", 1, 1048576),
+            askedField("examples", FieldKind::Integer,
+                       "with --edit: on so many examples, drawn as analyses draw them", 1),
+            askedField("windows", FieldKind::Integer, "of text: so many windows, at most", 1),
+            askedField("tokens", FieldKind::Integer, "of text: tokens of a window, at most", 1)});
+    return all;
+}
+
+Specs generateSpecs() {
+    return {askedField("prompt", FieldKind::Text, "the text to continue"),
+            askedField("tokens", FieldKind::Integer, "number of tokens to generate"),
+            askedField("temperature", FieldKind::Real, "0: greedy decoding"),
+            askedField("top_k", FieldKind::Integer, "sample from the K most likely tokens"),
+            askedField("top_p", FieldKind::Real,
+                       "sample from the smallest set of tokens with this total probability"),
+            askedField("seed", FieldKind::Integer, "random seed; the same seed gives the same text",
+                       0, 9e15),
+            askedField("stop", FieldKind::Text, "stop after this text"),
+            askedPath("tokenizer", "gpt2, or a tokenizer file or folder"),
+            askedField("bf16", FieldKind::Boolean, "use bfloat16 weights: faster, less exact")};
+}
+
+/// A command that is a question and no analysis.
+struct AskedCommand {
+    std::string name, summary;
+    AskedModels models;
+    Specs (*fields)();
+};
+const std::vector<AskedCommand>& askedCommands() {
+    static const std::vector<AskedCommand> all = {
+        {kInspectView,
+         "gives a map of the relations or of the attention",
+         {true, "step"},
+         inspectSpecs},
+        {"eval", "evaluates a run or a checkpoint", {false, "checkpoint"}, evalSpecs},
+        {"generate",
+         "continues a text with a language model",
+         {false, "checkpoint"},
+         generateSpecs},
+        {"points",
+         "lists the hook points of a model, where edits can be made",
+         {false, "checkpoint", false, false},
+         [] { return Specs(); }}};
+    return all;
+}
+const AskedCommand* askedCommand(const std::string& name) {
+    for (const auto& one : askedCommands())
+        if (one.name == name) return &one;
+    return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> questionCommands() {
+    std::vector<std::string> all;
+    for (const auto& one : askedCommands()) all.push_back(one.name);
+    for (const auto* one : analyses()) all.push_back(one->name);
+    return all;
+}
+
+bool isQuestion(const std::string& command) {
+    return askedCommand(command) || analysisOfCommand(command);
+}
+
+std::string summaryOf(const std::string& command) {
+    const auto* other = askedCommand(command);
+    return other ? other->summary : analysisOfCommand(command)->summary;
+}
+
+std::vector<FieldSpec> commandFields(const std::string& command) {
+    const auto* other = askedCommand(command);
+    return other ? other->fields() : questionFields(command);
+}
+
 const Analysis* analysisOfCommand(const std::string& command) {
     for (const auto* one : analyses())
         if (one->name == command) return one;
@@ -117,7 +208,7 @@ const Analysis* analysisOfCommand(const std::string& command) {
 
 AskedModels modelsAsked(const std::string& command) {
     const auto* analysis = analysisOfCommand(command);
-    if (!analysis) return {true, "step"};  // inspect
+    if (!analysis) return askedCommand(command)->models;
     return {analysis->twoModels,
             analysis->input == AnalysisInput::KeptSteps ? std::string() : "checkpoint"};
 }
@@ -163,9 +254,20 @@ void checkTogether(const Question& question) {
         if (question.option(one) && question.option(other))
             throw OptionError(std::string("--") + one,
                               std::string("is given with --") + other + "; give one of them");
-    for (const auto* of : {"fields", "pair"})
+    std::vector<std::string> ofPairs = {"fields", "pair"};
+    if (question.command == "eval") {
+        ofPairs.insert(ofPairs.end(), {"score", "untrained"});
+        const auto& model = question.subjects.front();
+        if (question.option("step") && !model.checkpoint.empty())
+            throw OptionError("--step", "is given with --checkpoint; give one of them");
+        if (question.option("examples") && model.edits.empty())
+            throw OptionError("--examples", "is for --edit, which is missing");
+        if (question.option("examples") && question.option("pairs"))
+            throw OptionError("--examples", "is given with --pairs; give one of them");
+    }
+    for (const auto& of : ofPairs)
         if (question.option(of) && !question.option("pairs"))
-            throw OptionError(std::string("--") + of, "is for --pairs, which is missing");
+            throw OptionError("--" + of, "is for --pairs, which is missing");
 }
 
 std::string unreadByWindow(const Question& view) {

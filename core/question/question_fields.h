@@ -29,6 +29,8 @@ const Analysis* analysisOfCommand(const std::string& command);
 struct AskedModels {
     bool two = false;        ///< a second one may be named
     std::string checkpoint;  ///< the option for the weights of a run: "checkpoint", "step" or none
+    bool changed = true;     ///< takes edits
+    bool placed = true;      ///< takes a device
 };
 AskedModels modelsAsked(const std::string& command);
 /// The options that choose an input of a model.
@@ -37,6 +39,12 @@ std::vector<FieldSpec> inputFields();
 std::vector<FieldSpec> minimalPairFields();
 /// The options of a command. Throws OptionError("command", ...) for one that no view has.
 std::vector<FieldSpec> questionFields(const std::string& command);
+/// The commands that are questions: inspect, the analyses, and those whose answers are no views.
+std::vector<std::string> questionCommands();
+bool isQuestion(const std::string& command);
+/// One sentence about such a command, and its options.
+std::string summaryOf(const std::string& command);
+std::vector<FieldSpec> commandFields(const std::string& command);
 /// The one of that name. Throws OptionError("options", ...).
 const FieldSpec& fieldNamed(const std::vector<FieldSpec>& options, const std::string& name);
 

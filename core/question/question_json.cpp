@@ -26,16 +26,19 @@ struct ModelMember {
 
 /// What says of the models which they are and how they are changed, by command.
 std::vector<ModelMember> modelMembers(const std::string& command) {
-    const auto [two, step] = modelsAsked(command);
+    const auto asked = modelsAsked(command);
+    const auto& step = asked.checkpoint;
     const char* stepHelp = step == "step" ? "of a run: a captured or kept step, last or best"
                                           : "of a run: last, best, or a step";
     std::vector<ModelMember> all = {
         {"path", "a run folder, a checkpoint, or hub:ORG/NAME[@REVISION]", 0, &Model::path}};
     if (!step.empty()) all.push_back({step, stepHelp, 0, &Model::checkpoint});
-    all.push_back({"edits", "changes of the forward pass in words, as \"layer 2 relation 3 zero\"",
-                   0, nullptr, &Model::edits});
-    all.push_back({"device", "auto, cpu or cuda:0", 0, &Model::device});
-    if (!two) return all;
+    if (asked.changed)
+        all.push_back({"edits",
+                       "changes of the forward pass in words, as \"layer 2 relation 3 zero\"", 0,
+                       nullptr, &Model::edits});
+    if (asked.placed) all.push_back({"device", "auto, cpu or cuda:0", 0, &Model::device});
+    if (!asked.two) return all;
     all.push_back({"other", "the second model, as path", 1, &Model::path});
     all.push_back({"other_" + step, stepHelp, 1, &Model::checkpoint});
     all.push_back({"other_edits", "changes of the second model", 1, nullptr, &Model::edits});
@@ -86,17 +89,6 @@ std::string textOf(const std::string& name, const SchemaJson& value) {
 
 }  // namespace
 
-std::vector<std::string> questionCommands() {
-    std::vector<std::string> all = {kInspectView};
-    for (const auto* one : analyses()) all.push_back(one->name);
-    return all;
-}
-
-std::string summaryOf(const std::string& command) {
-    const auto* analysis = analysisOfCommand(command);
-    return analysis ? analysis->summary : "gives a map of the relations or of the attention";
-}
-
 SchemaJson schemaOf(const std::string& command) {
     SchemaJson members = SchemaJson::object();
     for (const auto& member : modelMembers(command)) {
@@ -105,7 +97,7 @@ SchemaJson schemaOf(const std::string& command) {
                                    : SchemaJson{{"type", "array"}, {"items", {{"type", "string"}}}};
         members[member.name]["description"] = member.help;
     }
-    for (const auto& spec : questionFields(command)) members[spec.name] = schemaOfField(spec);
+    for (const auto& spec : commandFields(command)) members[spec.name] = schemaOfField(spec);
     return {{"type", "object"},
             {"properties", std::move(members)},
             {"required", {"path"}},
@@ -114,7 +106,7 @@ SchemaJson schemaOf(const std::string& command) {
 
 Question questionOf(const std::string& command, const SchemaJson& members) {
     if (!members.is_object()) throw OptionError("arguments", "is no JSON object");
-    const auto specs = questionFields(command);
+    const auto specs = commandFields(command);
     const auto models = modelMembers(command);
     Question asked{command, {Model()}, {}};
     std::vector<std::string> known;

@@ -11,11 +11,6 @@
 
 namespace relascope::core {
 
-/// The commands that are questions: inspect, and the analyses.
-std::vector<std::string> questionCommands();
-/// One sentence about a command.
-std::string summaryOf(const std::string& command);
-
 /// What questionOf() takes, as a JSON Schema (draft 2020-12) of an object.
 nlohmann::ordered_json schemaOf(const std::string& command);
 /// The question that an object asks. Throws OptionError that names the member.
