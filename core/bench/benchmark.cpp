@@ -394,9 +394,10 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
         measureDeviceStep({model, optimizer, input, targets, half}, seconds, result);
     } else {
         const auto step = [&, &targets = targets] {
-            const RoundedWeightsScope roundedOnce;
             optimizer.zeroGradients();
-            crossEntropy(scores(), targets).backward();
+            // The scores are given up before the backward pass, as in training.
+            const auto loss = crossEntropy(scores(), targets);
+            loss.backward();
             optimizer.step(1e-3);
         };
         std::vector<double> cpuTimes;
@@ -424,7 +425,6 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
         }
         result.figures.emplace_back("step_mb", medianOf(added));
         if (!how.trace.empty()) {
-            const RoundedWeightsScope roundedOnce;
             torch::Tensor loss;
             writeStepTrace(model,
                            {[&, &targets = targets] {

@@ -59,7 +59,9 @@ TrainingMemory trainingMemory(const RunOptions& o, const Ranks& ranks) {
     const double moments =
         (o.train.sharded_moments ? 2.0 / static_cast<double>(ranks.count) : 2.0) + average;
     const double parameters = 4.0 * static_cast<double>(parameterCount(o.model));
-    return {parameters, moments * parameters, 4.0 * activations, halves};
+    // There a step of one batch rounds weights where they are used, and keeps no copy.
+    const bool copies = halves && !(onCpu && o.train.tokens_per_step == 0);
+    return {parameters, moments * parameters, 4.0 * activations, copies};
 }
 
 }  // namespace

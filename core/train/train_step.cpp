@@ -130,7 +130,7 @@ void TrainStep::forgetRecording() {
 
 void TrainStep::run(const std::vector<Batch>& batches, double rate) {
     m_job.model->train();
-    const RoundedWeightsScope roundedOnce;
+    const RoundedWeightsScope roundedOnce(batches.size() > 1);
     if (m_ahead)
         runAhead(batches, rate);
     else
@@ -148,13 +148,14 @@ void TrainStep::runOnHost(const std::vector<Batch>& batches, double rate) {
     StepFigures figures;
     for (std::size_t i = 0; i < batches.size(); ++i) {
         throwIfCancelled();
-        const auto scores = forward(batches[i]);
+        auto scores = forward(batches[i]);
         const double weight =
             static_cast<double>(answers[i]) / static_cast<double>(std::max<std::int64_t>(1, all));
         const auto mean = lossOf(scores, batches[i], m_ignore);
+        metrics.add(scores, batches[i]);
+        scores.reset();  // the loss gives them up when it has read them
         (batches.size() == 1 ? mean : mean * weight).backward();
         figures.loss += weight * mean.item<double>();
-        metrics.add(scores, batches[i]);
     }
     figures.accuracy = metrics.accuracy();
     figures.norm = optimizer.clipGradNorm();
@@ -166,12 +167,15 @@ void TrainStep::runOnHost(const std::vector<Batch>& batches, double rate) {
 
 void TrainStep::passOnRank(const Batch& whole, const Batch& part, std::int64_t first, double weight,
                            double& loss, double& right) {
-    const auto scores = forward(part, &whole, first);
+    auto scores = forward(part, &whole, first);
     const auto mean = lossOf(scores, part, m_ignore);
+    {
+        const torch::NoGradGuard noGrad;
+        right += rightAnswers(scores.cpu(), part, m_ignore).item<double>();
+    }
+    scores.reset();
     (mean * weight).backward();
     loss += weight * mean.item<double>();
-    const torch::NoGradGuard noGrad;
-    right += rightAnswers(scores.cpu(), part, m_ignore).item<double>();
 }
 
 void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
@@ -230,7 +234,7 @@ void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
 
 void TrainStep::computeGradients(const std::vector<Batch>& batches) {
     const Optimizer::TrainedWeights trained(*m_job.optimizer);
-    const RoundedWeightsScope roundedOnce;
+    const RoundedWeightsScope roundedOnce(batches.size() > 1);
     m_job.optimizer->zeroGradients();
     const auto answers = answersOf(batches, m_ignore);
     for (std::size_t i = 0; i < batches.size(); ++i)

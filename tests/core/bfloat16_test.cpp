@@ -150,6 +150,42 @@ TEST(BFloat16, WideningEqualsTheProcessorsProductsWithinARounding) {
     }
 }
 
+TEST(BFloat16, GradientsAreTheSameWhetherRoundedWeightsAreKept) {
+    torch::manual_seed(6);
+    // Large enough that the gradient of the weight is made in slices.
+    Linear layer(2100, 1000);
+    const auto input = torch::randn({12, 2100});
+    const auto gradients = [&](bool keeps) {
+        const RoundedWeightsScope step(keeps);
+        const auto x = input.clone().set_requires_grad(true);
+        layer->zero_grad();
+        torch::Tensor y;
+        {
+            const AutocastScope autocast(true, torch::kCPU);
+            y = layer(x);
+        }
+        y.to(torch::kFloat).square().sum().backward();
+        return std::vector{x.grad().clone(), layer->weight.grad().clone(),
+                           layer->bias.grad().clone()};
+    };
+    const auto kept = gradients(true), again = gradients(false);
+    for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(torch::equal(kept[i], again[i])) << i;
+    const auto y = input.matmul(layer->weight.t()) + layer->bias;
+    const auto exact = (2 * y).t().matmul(input);
+    EXPECT_LT((kept[1] - exact).norm().item<double>(), 0.01 * exact.norm().item<double>());
+}
+
+TEST(BFloat16, AStepOfOneBatchKeepsNoRoundedWeights) {
+    const AutocastScope autocast(true, torch::kCPU);
+    const torch::NoGradGuard noGrad;
+    Linear layer(8, 3, false);
+    layer->weight.fill_(1.0);
+    const RoundedWeightsScope step(false);
+    EXPECT_EQ(layer(torch::ones({4, 8}))[0][0].item<float>(), 8.0f);
+    layer->weight.fill_(2.0);
+    EXPECT_EQ(layer(torch::ones({4, 8}))[0][0].item<float>(), 16.0f);
+}
+
 TEST(BFloat16, AWeightIsRoundedOnceAStep) {
     const AutocastScope autocast(true, torch::kCPU);
     const torch::NoGradGuard noGrad;

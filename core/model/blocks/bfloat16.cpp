@@ -38,8 +38,33 @@ torch::Tensor roundedWeight(const torch::Tensor& weight) {
     return known.rounded;
 }
 
-torch::Tensor sideBySide(const variable_list& parts, std::int64_t dim) {
-    return parts.size() == 1 ? parts[0] : torch::cat(parts, dim);
+// Rounded weights of the same width below one another.
+torch::Tensor roundedTogether(const variable_list& weights) {
+    if (weights.size() == 1) return roundedWeight(weights[0]);
+    std::int64_t rows = 0;
+    for (const auto& weight : weights) rows += weight.size(0);
+    const torch::NoGradGuard noGrad;
+    auto all = torch::empty({rows, weights[0].size(1)}, torch::kBFloat16);
+    std::int64_t first = 0;
+    for (const auto& weight : weights) {
+        all.narrow(0, first, weight.size(0)).copy_(t_scopes > 0 ? roundedWeight(weight) : weight);
+        first += weight.size(0);
+    }
+    return all;
+}
+
+// A rounded product in float32, some rows at a time: its copy in bfloat16 is never whole.
+torch::Tensor widenedProduct(const torch::Tensor& a, const torch::Tensor& b) {
+    constexpr std::int64_t kNumbersAtOnce = std::int64_t{1} << 20;
+    const std::int64_t rows = a.size(0),
+                       atOnce = std::max<std::int64_t>(1, kNumbersAtOnce / b.size(1));
+    if (rows <= atOnce) return roundedProduct(a, b).to(torch::kFloat);
+    auto product = torch::empty({rows, b.size(1)}, torch::kFloat);
+    for (std::int64_t first = 0; first < rows; first += atOnce) {
+        const auto count = std::min(atOnce, rows - first);
+        product.narrow(0, first, count).copy_(roundedProduct(a.narrow(0, first, count), b));
+    }
+    return product;
 }
 
 struct RoundedLayers : torch::autograd::Function<RoundedLayers> {
@@ -53,11 +78,12 @@ struct RoundedLayers : torch::autograd::Function<RoundedLayers> {
         auto shape = x.sizes().vec();
         variable_list outputs, saved = {rows};
         for (std::size_t i = 0; i < weights.size(); ++i) {
-            const auto weight = roundedWeight(weights[i]);
             const auto bias = biasOf[i] < 0 ? torch::Tensor() : roundedWeight(biases[biasOf[i]]);
-            shape.back() = weight.size(0);
-            outputs.push_back(roundedProduct(rows, weight.t(), bias).view(shape));
-            saved.push_back(weight);
+            shape.back() = weights[i].size(0);
+            outputs.push_back(
+                roundedProduct(rows, roundedWeight(weights[i]).t(), bias).view(shape));
+            // Rounded again in the backward pass: all of them at once would be half of the model.
+            saved.push_back(weights[i]);
         }
         context->save_for_backward(saved);
         context->saved_data["biasOf"] = biasOf;
@@ -75,7 +101,8 @@ struct RoundedLayers : torch::autograd::Function<RoundedLayers> {
         for (std::size_t i = 0; i + 1 < saved.size(); ++i) {
             if (!gradients[i].defined()) continue;
             const auto& g = gradients[i];
-            given.push_back(g.reshape({-1, g.size(-1)}).to(torch::kBFloat16));
+            given.push_back(g.reshape({-1, g.size(-1)}).to(torch::kBFloat16).contiguous());
+            gradients[i].reset();
             weights.push_back(saved[1 + i]);
             layers.push_back(i);
         }
@@ -83,24 +110,17 @@ struct RoundedLayers : torch::autograd::Function<RoundedLayers> {
                                             [](auto a, auto b) { return std::max(a, b); });
         variable_list all(2 + biasOf.size() + static_cast<std::size_t>(biases + 1));
         if (layers.empty()) return all;
-        const auto g = sideBySide(given, 1).contiguous();
-        if (context->needs_input_grad(0))
-            all[0] = roundedProduct(g, sideBySide(weights, 0))
+        if (context->needs_input_grad(0)) {
+            const auto g = given.size() == 1 ? given[0] : torch::cat(given, 1);
+            all[0] = roundedProduct(g, roundedTogether(weights))
                          .view(context->saved_data["shape"].toIntVector());
-        torch::Tensor ofWeights, ofBiases;
-        std::int64_t first = 0;
+        }
         for (std::size_t k = 0; k < layers.size(); ++k) {
             const auto i = layers[k];
-            const auto count = weights[k].size(0), begin = first;
-            first += count;
-            if (context->needs_input_grad(1 + i)) {
-                if (!ofWeights.defined()) ofWeights = roundedProduct(g.t(), x);
-                all[1 + i] = ofWeights.narrow(0, begin, count).to(torch::kFloat);
-            }
+            if (context->needs_input_grad(1 + i)) all[1 + i] = widenedProduct(given[k].t(), x);
             const auto bias = 1 + biasOf.size() + static_cast<std::size_t>(biasOf[i]);
-            if (biasOf[i] < 0 || !context->needs_input_grad(bias)) continue;
-            if (!ofBiases.defined()) ofBiases = g.sum(0, false, torch::kFloat);
-            all[bias] = ofBiases.narrow(0, begin, count);
+            if (biasOf[i] >= 0 && context->needs_input_grad(bias))
+                all[bias] = given[k].sum(0, false, torch::kFloat);
         }
         return all;
     }
@@ -139,11 +159,11 @@ torch::Tensor roundedProduct(const torch::Tensor& a, const torch::Tensor& b,
     return sum.to(torch::kBFloat16);
 }
 
-RoundedWeightsScope::RoundedWeightsScope() {
-    ++t_scopes;
+RoundedWeightsScope::RoundedWeightsScope(bool keeps) : m_keeps(keeps) {
+    if (keeps) ++t_scopes;
 }
 RoundedWeightsScope::~RoundedWeightsScope() {
-    if (--t_scopes == 0) t_rounded.clear();
+    if (m_keeps && --t_scopes == 0) t_rounded.clear();
 }
 
 bool hasRoundedLinear(const torch::Tensor& x, const torch::Tensor& weight) {

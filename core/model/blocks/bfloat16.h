@@ -40,14 +40,18 @@ bool multipliesNatively();
 torch::Tensor roundedProduct(const torch::Tensor& a, const torch::Tensor& b,
                              const torch::Tensor& bias = {});
 
-/// While it exists, this thread rounds each weight once: for a step, in which weights do not
-/// change.
+/// While it exists and `keeps`, this thread rounds each weight once: for a step of several batches,
+/// in which weights do not change. Otherwise a weight is rounded for each pass, which takes less
+/// memory: half of the model's.
 class RoundedWeightsScope {
 public:
-    RoundedWeightsScope();
+    explicit RoundedWeightsScope(bool keeps = true);
     ~RoundedWeightsScope();
     RoundedWeightsScope(const RoundedWeightsScope&) = delete;
     RoundedWeightsScope& operator=(const RoundedWeightsScope&) = delete;
+
+private:
+    bool m_keeps;
 };
 
 /// Whether `roundedLinear` takes them: roundsProducts(), and float32 or bfloat16 on the CPU.
