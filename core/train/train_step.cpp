@@ -167,15 +167,13 @@ void TrainStep::runOnHost(const std::vector<Batch>& batches, double rate) {
 
 void TrainStep::passOnRank(const Batch& whole, const Batch& part, std::int64_t first, double weight,
                            double& loss, double& right) {
-    auto scores = forward(part, &whole, first);
+    const auto scores = forward(part, &whole, first);
     const auto mean = lossOf(scores, part, m_ignore);
-    {
-        const torch::NoGradGuard noGrad;
-        right += rightAnswers(scores.cpu(), part, m_ignore).item<double>();
-    }
-    scores.reset();
     (mean * weight).backward();
     loss += weight * mean.item<double>();
+    // After the backward pass: a GPU would wait for the copy before it could begin that.
+    const torch::NoGradGuard noGrad;
+    right += rightAnswers(scores.cpu(), part, m_ignore).item<double>();
 }
 
 void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
