@@ -219,7 +219,7 @@ CommandAnswer answerCommand(std::vector<std::string> words, std::stop_token stop
 
 int runCommandLine(int argc, char** argv) {
     const PlainOutput plain;
-    fetchWhatIsLookedAt();
+    fetchRevisionsOnDemand();
     if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
     try {
         return written(runWords(argc, argv, false));

@@ -127,7 +127,7 @@ void followSeries(const std::string& run, bool fetches);
 void otherOption(CLI::App& command, std::string& path, const char* help);
 
 /// Lets weights along training that are revisions of the hub be fetched when they are opened.
-void fetchWhatIsLookedAt();
+void fetchRevisionsOnDemand();
 
 /// Runs `eval --pairs` with the weights of a checkpoint, and returns the exit code. Writes `out`
 /// unless it is empty.

@@ -25,8 +25,8 @@ public:
 
 private:
     core::OpenedModel& open(const wire::Weights& weights, Request& request);
-    /// The examples that an analysis measures on; `path`: of the weights.
     core::DatasetPtr sentencesOf(const std::optional<wire::DataSplit>& data, Request& request);
+    /// The examples that an analysis measures on; `path`: of the weights.
     core::DatasetPtr dataOf(const std::optional<wire::DataSplit>& data,
                             const core::OpenedModel& model, const std::string& path,
                             Request& request);

@@ -301,7 +301,7 @@ const Analysis& dictionaryAnalysis() {
             "patterns of pixels or features of receivers score high with which of senders. In "
             "layer 1 this is what the model does; in later layers it is the direct path, as if the "
             "layers before added nothing. Most models take seconds.";
-        a.doing = "Reading what is compared";
+        a.progressText = "Reading what is compared";
         a.input = AnalysisInput::Data;
         a.dataOptional = true;
         a.split = "train";

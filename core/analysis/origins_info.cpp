@@ -136,7 +136,7 @@ const Analysis& originsAnalysis() {
         a.title = "Origins";
         a.group = AnalysisGroup::Pairs;
         a.summary = "shows which parts of the streams of i and j a value of a map comes from";
-        a.doing = "Splitting the score into its parts";
+        a.progressText = "Splitting the score into its parts";
         return answering(a, originFields(), OfferedIn::View);
     }();
     return analysis;

@@ -247,8 +247,8 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     pairs.yes = attribute.ne(0).logical_and(open).to(torch::kDouble);
     pairs.no = attribute.eq(0).logical_and(open).to(torch::kDouble);
     pairs.facts = storedTensor(stored, "facts", file);
-    pairs.u = ofThoseThatTakePart(pairs, read.u);
-    pairs.v = ofThoseThatTakePart(pairs, read.v);
+    pairs.u = selectPaired(pairs, read.u);
+    pairs.v = selectPaired(pairs, read.v);
     const auto means = meansOf(pairs);
     // Intervals of a case are those of drawn sets of examples, the means and effects of all held,
     // and its effects are those of values that 8 objects have.
