@@ -97,7 +97,7 @@ bool isCommandLine(int argc, char** argv) {
         return std::any_of(argv + 2, argv + argc, [](const std::string& one) {
             return core::isViewFile(one) || one == "--help";
         });
-    if (commandNames().contains(QString::fromStdString(word))) return true;
+    if (commandNames().contains(QString::fromStdString(core::currentName(word)))) return true;
     // `train` opens a window that trains, `duel` one that compares.
     // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);

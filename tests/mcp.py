@@ -66,13 +66,16 @@ assert all(tool["inputSchema"]["required"] == ["path"] for tool in tools)
 for tool, arguments, words in (
         ("lens", {"tokens": [1, 2, 3], "top": 3}, ["--tokens", "1,2,3", "--top", "3"]),
         ("inspect", {"tokens": [1, 2, 3], "kind": "attention-sa", "layer": 2}, ["--tokens", "1,2,3", "--kind", "attention-sa", "--layer", "2"]),
-        ("dictionary", {"kind": "attention-sa", "layer": 1, "index": 1, "edits": ["layer 2 sensory head 1 zero"]},
+        ("qk-components", {"kind": "attention-sa", "layer": 1, "index": 1, "edits": ["layer 2 sensory head 1 zero"]},
          ["--kind", "attention-sa", "--layer", "1", "--index", "1", "--edit", "layer 2 sensory head 1 zero"])):
     typed = subprocess.run([cli, tool, GPT2, *words, "--json"], capture_output=True, text=True, check=True).stdout
     result = server.call(tool, path=GPT2, **arguments)
     assert not result["isError"], result
     # A terminal's text has control characters escaped, which is the same JSON.
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"] == json.loads(typed), tool
+
+# By its name of earlier versions.
+assert server.call("dictionary", path=GPT2, kind="attention-sa")["structuredContent"] == server.call("qk-components", path=GPT2, kind="attention-sa")["structuredContent"]
 
 # What cannot be answered is said in a sentence.
 for arguments, sentence in (({"path": GPT2}, "--image: a checkpoint has no data"), ({}, "path: is missing"),

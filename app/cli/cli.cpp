@@ -114,6 +114,16 @@ public:
 // Runs a command. Throws RefusedWords, and what the command throws.
 int runWords(int argc, char** argv, bool answering) {
     if (answering) figureOrigin() = {};  // a session answers one command after another
+    // The first word that is no option is the command, which may have a former name.
+    std::vector<char*> given(argv, argv + argc);
+    std::string command;
+    for (std::size_t k = 1; k < given.size() && command.empty(); ++k) {
+        if (given[k] == std::string("--threads"))
+            ++k;
+        else if (given[k][0] != '-')
+            command = core::currentName(given[k]), given[k] = command.data();
+    }
+    argv = given.data();
     CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag(
         "--version",

@@ -147,9 +147,7 @@ private:
 
     void call(const Json& id, const Json& parameters) {
         const auto tool = parameters.value("name", Json());
-        const auto commands = core::questionCommands();
-        if (!tool.is_string() ||
-            std::find(commands.begin(), commands.end(), tool.get<std::string>()) == commands.end())
+        if (!tool.is_string() || !core::isQuestion(tool.get<std::string>()))
             throw RpcError{kInvalidParameters, "there is no tool " + tool.dump()};
         const auto meta = parameters.value("_meta", Json::object());
         auto call = std::make_shared<ToolCall>();

@@ -155,7 +155,7 @@ void declareQuestion(CLI::App& command, const std::string& name, Question& asked
 
 Question questionOf(const std::vector<std::string>& words) {
     if (words.empty()) throw OptionError("command", "is missing");
-    const auto& name = words.front();
+    const auto name = core::currentName(words.front());
     if (!core::isQuestion(name)) throw OptionError("command", "'" + name + "' is no question");
     CLI::App app;
     Question asked;

@@ -90,6 +90,8 @@ struct Analysis {
     /// Is also made of the captures of a run without a model (AnalysisSubject::captured).
     bool acceptsCaptures = false;
     std::vector<AnalysisField> fields = {};
+    /// Its names in earlier versions, which are accepted in place of `name` and shown nowhere.
+    std::vector<std::string> formerNames = {};
 
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".
     /// Null for analyses that are quick, which have no AnalysisRunner::cost either.
@@ -127,7 +129,9 @@ struct Analysis {
 
 /// All of them, in the order of the tabs: those of a group stand together.
 const std::vector<const Analysis*>& analyses();
-/// One of these or of evaluation.h; null for an unknown name.
+/// The name of the analysis that had this one in an earlier version; any other name as it is.
+std::string currentName(const std::string& name);
+/// One of these or of evaluation.h, also by a former name; null for an unknown name.
 const Analysis* findAnalysis(const std::string& name);
 
 /// Throws OptionError(name, ...) for a value that is out of bounds, of another kind, or of no

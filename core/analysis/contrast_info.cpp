@@ -309,7 +309,7 @@ Answer answerOf(const Contrast& contrast) {
     };
     using C = Contrast;
     const ColumnTable<C> facts = {
-        columns::derived<C>(ColumnKind::Text, "says", {"Difference"}, contrastHead),
+        columns::derived<C>(ColumnKind::Text, "summary", {"Difference"}, contrastHead),
         columns::text(&C::map, "map"),
         columns::text(&C::attribute, "attribute"),
         columns::text(&C::data, "data"),

@@ -201,8 +201,9 @@ std::vector<FieldSpec> commandFields(const std::string& command) {
 }
 
 const Analysis* analysisOfCommand(const std::string& command) {
+    const auto name = currentName(command);
     for (const auto* one : analyses())
-        if (one->name == command) return one;
+        if (one->name == name) return one;
     return nullptr;
 }
 

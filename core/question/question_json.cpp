@@ -108,7 +108,7 @@ Question questionOf(const std::string& command, const SchemaJson& members) {
     if (!members.is_object()) throw OptionError("arguments", "is no JSON object");
     const auto specs = commandFields(command);
     const auto models = modelMembers(command);
-    Question asked{command, {Model()}, {}};
+    Question asked{currentName(command), {Model()}, {}};
     std::vector<std::string> known;
     for (const auto& member : models) {
         known.push_back(member.name);

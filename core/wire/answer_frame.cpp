@@ -166,10 +166,11 @@ void checkIndices(const Answer& answer) {
         }
 }
 
-/// The words of today in an answer that an older program has stored.
+/// The words and keys of today in an answer that an older program has stored.
 void renewWords(Answer& answer) {
     for (auto& table : answer.tables)
         for (auto& column : table.columns) {
+            if (table.key.empty() && column.key == "says") column.key = "summary";
             if (column.key != "use") continue;
             for (auto& text : column.texts)
                 if (text == "listened to")

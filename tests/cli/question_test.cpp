@@ -3,6 +3,7 @@
 // every command that is one, with texts that a shell or a parser could take for something else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -10,6 +11,7 @@
 #include "app/cli/question_arguments.h"
 #include "files/command_line.h"
 #include "question/question_fields.h"
+#include "question/question_json.h"
 #include "question/question_words.h"
 #include "support/rooms.h"
 #include "support/shell_words.h"
@@ -94,6 +96,22 @@ TEST(Question, IsTheSameAsWordsThroughAShellAndAsJson) {
             const auto back = core::viewFromJson(json, "/x.relaview");
             ASSERT_EQ(static_cast<const Question&>(back), asked) << json;
         }
+}
+
+TEST(Question, TakesTheFormerNamesOfCommands) {
+    for (const auto& [former, now] :
+         {std::pair("origins", "qk-attribution"), std::pair("dictionary", "qk-components")}) {
+        EXPECT_EQ(cli::questionOf({former, "/r", "--layer", "2"}),
+                  cli::questionOf({now, "/r", "--layer", "2"}));
+        EXPECT_EQ(cli::questionOf({former, "/r"}).command, now);
+        EXPECT_EQ(core::questionOf(former, {{"path", "/r"}}).command, now);
+        const auto json = nlohmann::json{
+            {"format", "relascope-view/1"}, {"command", former}, {"subjects", {{{"path", "/r"}}}}};
+        EXPECT_EQ(core::viewFromJson(json.dump(), "/x.relaview").command, now);
+        EXPECT_EQ(core::findAnalysis(former), core::findAnalysis(now));
+        const auto all = core::questionCommands();
+        EXPECT_EQ(std::count(all.begin(), all.end(), former), 0) << "is accepted and not shown";
+    }
 }
 
 TEST(Question, NamesWhatItDoesNotTake) {

@@ -219,21 +219,26 @@ std::string refusal(const Answer& answer, const std::function<void(wire::Json&)>
 }
 
 TEST(Answers, OfEarlierVersionsHaveTheWordsOfToday) {
-    const Answer stored{{{"parts",
-                          "",
-                          {{"use",
-                            "Use",
-                            "",
-                            ColumnKind::Text,
-                            {},
-                            "",
-                            "",
-                            "",
-                            {},
-                            {"listened to", "in the way", "not used"}}}}}};
+    const Answer stored{
+        {{"", "", {{"says", "Map", "", ColumnKind::Text, {}, "", "", "", {}, {"a sentence"}}}},
+         {"says", "", {{"says", "", "", ColumnKind::Text, {}, "", "", "", {}, {"another"}}}},
+         {"parts",
+          "",
+          {{"use",
+            "Use",
+            "",
+            ColumnKind::Text,
+            {},
+            "",
+            "",
+            "",
+            {},
+            {"listened to", "in the way", "not used"}}}}}};
     wire::Bytes blob;
     const auto json = wire::answerToJson(stored, blob);
     const auto answer = wire::answerFromJson(json, blob);
+    EXPECT_EQ(answer.text("summary"), "a sentence");
+    EXPECT_EQ(answer.table("says").texts("says").front(), "another") << "of a duel";
     EXPECT_EQ(answer.table("parts").texts("use"),
               (std::vector<std::string>{"misleading", "harmful", "not used"}));
 }
