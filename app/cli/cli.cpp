@@ -22,6 +22,7 @@
 #include "files/command_line.h"
 #include "options/field_text.h"
 #include "options/presets.h"
+#include "question/table_command.h"
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -60,6 +61,7 @@ std::vector<Command> commands() {
         presetsCommand(), familiesCommand(), datasetsCommand(), devicesCommand(), trainCommand(),
         rankCommand(),    studyCommand(),    evalCommand(),     pointsCommand(),  inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
+    for (const auto& tables : core::tableCommands()) all.push_back(tableCommand(tables));
     for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
                              exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
                              sessionCommand(), attachCommand(), mcpCommand(), fetchCommand(),

@@ -20,6 +20,7 @@ class App;
 
 namespace relascope::core {
 struct Analysis;
+struct TableCommand;
 }  // namespace relascope::core
 
 namespace relascope::cli {
@@ -139,6 +140,8 @@ int inspectAlong(const InspectArguments& arguments, const Call& call);
 
 /// The command of an analysis, which must outlive it.
 Command analysisCommand(const core::Analysis& analysis);
+/// The command of tables about a model, which must outlive it.
+Command tableCommand(const core::TableCommand& command);
 
 Command presetsCommand();
 Command familiesCommand();

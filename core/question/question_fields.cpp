@@ -2,9 +2,11 @@
 #include "question/question_fields.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 
 #include "analysis/analysis.h"
+#include "question/table_command.h"
 #include "types/error.h"
 #include "types/suggest.h"
 #include "views/curve_look.h"
@@ -152,23 +154,35 @@ Specs generateSpecs() {
 struct AskedCommand {
     std::string name, summary;
     AskedModels models;
-    Specs (*fields)();
+    std::function<Specs()> fields;
 };
+/// The commands with those of tables behind them.
+std::vector<AskedCommand> withTables(std::vector<AskedCommand> rows) {
+    for (const auto& one : tableCommands()) {
+        const auto& described = one.described;
+        rows.push_back({described.name, described.summary, {false, {}, false, false}, [&described] {
+                            Specs all;
+                            for (const auto& field : described.fields) all.push_back(field.spec);
+                            return all;
+                        }});
+    }
+    return rows;
+}
 const std::vector<AskedCommand>& askedCommands() {
-    static const std::vector<AskedCommand> all = {
-        {kInspectView,
-         "gives a map of the relations or of the attention",
-         {true, "step"},
-         inspectSpecs},
-        {"eval", "evaluates a run or a checkpoint", {false, "checkpoint"}, evalSpecs},
-        {"generate",
-         "continues a text with a language model",
-         {false, "checkpoint"},
-         generateSpecs},
-        {"points",
-         "lists the hook points of a model, where edits can be made",
-         {false, "checkpoint", false, false},
-         [] { return Specs(); }}};
+    static const std::vector<AskedCommand> all =
+        withTables({{kInspectView,
+                     "gives a map of the relations or of the attention",
+                     {true, "step"},
+                     inspectSpecs},
+                    {"eval", "evaluates a run or a checkpoint", {false, "checkpoint"}, evalSpecs},
+                    {"generate",
+                     "continues a text with a language model",
+                     {false, "checkpoint"},
+                     generateSpecs},
+                    {"points",
+                     "lists the hook points of a model, where edits can be made",
+                     {false, "checkpoint", false, false},
+                     [] { return Specs(); }}});
     return all;
 }
 const AskedCommand* askedCommand(const std::string& name) {
@@ -243,8 +257,10 @@ std::vector<FieldSpec> questionFields(const std::string& command) {
         return all;
     }
     if (const auto* analysis = analysisOfCommand(command)) return analysisSpecs(*analysis);
+    if (findTableCommand(command)) return commandFields(command);
     std::vector<std::string> known = {kInspectView, kStudyView, kCurvesView};
     for (const auto* one : analyses()) known.push_back(one->name);
+    for (const auto& one : tableCommands()) known.push_back(one.described.name);
     throw OptionError("command", unknownName("view", command, known));
 }
 
@@ -281,6 +297,8 @@ std::string unreadByWindow(const Question& view) {
     const auto unread = [](const std::string& name, const std::string& value) {
         return "the window does not measure with '" + name + "' (" + value.substr(0, 200) + ")";
     };
+    if (findTableCommand(view.command))
+        return "the window has no page for '" + view.command + "'; relascope-cli draw draws it";
     if (!analysis) return {};
     std::vector<const char*> names;
     if (analysis->input == AnalysisInput::Data) names = {"text", "data", "pairs", "fields"};
