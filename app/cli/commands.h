@@ -107,6 +107,11 @@ struct InspectArguments {
     bool json = false, paper = false;
 };
 
+/// Whether a command draws pictures of its answer: takes --out FILE.png.
+bool drawsPictures(const std::string& name);
+/// Runs the words of another command within one, and returns its exit code. Throws what it throws.
+int runOtherCommand(std::vector<std::string> words);
+
 /// Called before any thread starts: signals stop what is computed from then on, with this number of
 /// threads.
 void beginComputing(int threads);
