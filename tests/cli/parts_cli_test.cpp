@@ -8,6 +8,7 @@
 
 #include "cli/command_line.h"
 #include "files/atomic_file.h"
+#include "question/question_fields.h"
 #include "question/table_command.h"
 #include "support/golden_cases.h"
 #include "support/recorded_run.h"
@@ -82,6 +83,8 @@ TEST(Parts, AreWrittenAndAreAView) {
     view.command = "parts";
     view.subjects = {{run}};
     core::writeTextFile(folder / "x.relaview", core::viewToJson(view, folder.path()).dump());
+    EXPECT_EQ(core::unreadByWindow(view),
+              "the window has no page for 'parts'; relascope-cli draw draws it");
     const auto drawn =
         runCli("draw " + (folder / "x.relaview") + " --out " + (folder / "view.csv"));
     EXPECT_EQ(drawn.code, 0) << drawn.err;
