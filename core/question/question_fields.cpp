@@ -65,6 +65,7 @@ Specs inspectSpecs() {
             askedField("source", FieldKind::Integer, "token i, from 0 (0 is the class token)"),
             askedField("to", FieldKind::Integer,
                        "token j, from 0: of a picture, and of the cell of --along"),
+            askedField("bf16", FieldKind::Boolean, "with weights rounded to bfloat16"),
             askedField("transposed", FieldKind::Boolean,
                        "what i sends, as on the authors' pages, not what it receives"),
             askedChoice("show", {"after", "before", "difference"},
@@ -114,7 +115,9 @@ namespace {
 Specs evalSpecs() {
     auto untrained = askedField("untrained", FieldKind::Integer,
                                 "models with fresh weights that score the same pairs", 0, 64);
-    Specs all = {askedPath("data", ".npz images, or text files and token shards")};
+    Specs all = {
+        askedPath("data", ".npz images, or text files and token shards"),
+        askedPath("tokenizer", "tokenizer for a text: gpt2, or a tokenizer file or folder")};
     append(all, minimalPairFields());
     append(all,
            {askedChoice("score", {"sum", "mean"},
@@ -168,6 +171,10 @@ const std::vector<AskedCommand>& askedCommands() {
         {"points",
          "lists the hook points of a model, where edits can be made",
          {false, "checkpoint", false, false},
+         [] { return Specs(); }},
+        {"verify",
+         "compares a model's outputs with its reference outputs",
+         {false, "", false, false},
          [] { return Specs(); }}};
     return all;
 }
@@ -208,7 +215,10 @@ const Analysis* analysisOfCommand(const std::string& command) {
 
 AskedModels modelsAsked(const std::string& command) {
     const auto* analysis = analysisOfCommand(command);
-    if (!analysis) return askedCommand(command)->models;
+    if (!analysis) {
+        if (const auto* other = askedCommand(command)) return other->models;
+        throw OptionError("command", unknownName("command", command, questionCommands()));
+    }
     return {analysis->twoModels,
             analysis->input == AnalysisInput::KeptSteps ? std::string() : "checkpoint"};
 }
@@ -280,6 +290,7 @@ std::string unreadByWindow(const Question& view) {
     const auto unread = [](const std::string& name, const std::string& value) {
         return "the window does not measure with '" + name + "' (" + value.substr(0, 200) + ")";
     };
+    if (view.option("bf16")) return unread("bf16", "true");
     if (!analysis) return {};
     std::vector<const char*> names;
     if (analysis->input == AnalysisInput::Data) names = {"text", "data", "pairs", "fields"};

@@ -32,6 +32,7 @@ struct AskedModels {
     bool changed = true;     ///< takes edits
     bool placed = true;      ///< takes a device
 };
+/// Throws OptionError("command", ...) for a command that is no question.
 AskedModels modelsAsked(const std::string& command);
 /// The options that choose an input of a model.
 std::vector<FieldSpec> inputFields();

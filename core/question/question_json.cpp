@@ -104,6 +104,21 @@ SchemaJson schemaOf(const std::string& command) {
             {"additionalProperties", false}};
 }
 
+SchemaJson jsonOf(const Question& question) {
+    SchemaJson json = SchemaJson::object();
+    for (const auto& member : modelMembers(question.command)) {
+        if (member.subject >= question.subjects.size()) continue;
+        const auto& model = question.subjects[member.subject];
+        if (member.texts && !(model.*member.texts).empty())
+            json[member.name] = model.*member.texts;
+        else if (member.text && !(model.*member.text).empty())
+            json[member.name] = model.*member.text;
+    }
+    for (const auto& option : question.options)
+        std::visit([&](const auto& value) { json[option.name] = value; }, option.value);
+    return json;
+}
+
 Question questionOf(const std::string& command, const SchemaJson& members) {
     if (!members.is_object()) throw OptionError("arguments", "is no JSON object");
     const auto specs = commandFields(command);

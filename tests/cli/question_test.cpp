@@ -10,6 +10,7 @@
 #include "app/cli/question_arguments.h"
 #include "files/command_line.h"
 #include "question/question_fields.h"
+#include "question/question_json.h"
 #include "question/question_words.h"
 #include "support/rooms.h"
 #include "support/shell_words.h"
@@ -87,6 +88,8 @@ TEST(Question, IsTheSameAsWordsThroughAShellAndAsJson) {
             ASSERT_EQ(cli::questionOf(words), asked) << core::commandLine(words);
             auto typed = testing_support::shellWords(core::commandLine(words));
             ASSERT_EQ(cli::questionOf(typed), asked) << core::commandLine(words);
+            ASSERT_EQ(core::questionOf(command, core::jsonOf(asked)), asked)
+                << core::jsonOf(asked).dump();
             if (command != core::kInspectView && !core::analysisOfCommand(command)) continue;
             View view;  // the others make no view files
             static_cast<Question&>(view) = asked;
