@@ -34,7 +34,7 @@ private:
     QStringList m_commands;  ///< with their remarks
 };
 
-/// That of the program.
+/// The log of this process.
 CommandLog& commandLog();
 
 /// Shows the script, which grows while the dialog is open.

@@ -31,10 +31,10 @@ std::optional<std::vector<Option>> shownInput(Controllers& c);
 std::optional<View> describeRun(Controllers& c);
 std::optional<View> describeCheckpoint(Controllers& c);
 
-/// What a command says of the files of a checkpoint: `info` of its path, or `verify` of its folder.
-/// nullopt for one on another machine.
 /// The evaluation of a checkpoint; nullopt for generated data, which are no file.
 std::optional<View> describeEvaluation(const CheckpointController& c);
+/// What a command says of the files of a checkpoint: `info` of its path, or `verify` of its folder.
+/// nullopt for one on another machine.
 std::optional<View> describeFiles(const std::string& command, const std::string& path);
 
 /// What a side of the Duel shows of its input, without its map.

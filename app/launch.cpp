@@ -17,6 +17,7 @@
 #include "checkpoint/start_from.h"
 #include "hub/hub_cache.h"
 #include "options/run_settings.h"
+#include "question/table_command.h"
 #include "run/run_folder.h"
 #include "study/study.h"
 #include "views/view_file.h"
@@ -84,6 +85,8 @@ const QStringList& commandNames() {
             const auto name = QString::fromStdString(analysis->name);
             if (name != QLatin1String("duel")) all << name;  // `duel` opens a window
         }
+        for (const auto& tables : core::tableCommands())
+            all << QString::fromStdString(tables.described.name);
         return all;
     }();
     return names;
@@ -97,7 +100,7 @@ bool isCommandLine(int argc, char** argv) {
         return std::any_of(argv + 2, argv + argc, [](const std::string& one) {
             return core::isViewFile(one) || one == "--help";
         });
-    if (commandNames().contains(QString::fromStdString(word))) return true;
+    if (commandNames().contains(QString::fromStdString(core::currentName(word)))) return true;
     // `train` opens a window that trains, `duel` one that compares.
     // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);

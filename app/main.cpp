@@ -34,6 +34,7 @@
 #include "app/opener.h"
 #include "app/screenshot.h"
 #include "files/program_folder.h"
+#include "question/table_command.h"
 #include "run/run_list.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/data/sample_grid.h"
@@ -147,7 +148,7 @@ bool drawOne(const wire::StudyFigure& figure, const QString& out, QString* error
 }
 
 bool drawOne(const wire::AnalysisFigure& figure, const QString& out, QString* error) {
-    const auto* analysis = core::findAnalysis(figure.analysis);
+    const auto* analysis = core::describedAnswer(figure.analysis);
     if (!analysis) throw Error("there is no analysis '" + figure.analysis + "'");
     return widgets::renderAnalysis(*analysis, figure.result, QString::fromStdString(figure.caption),
                                    out, error);

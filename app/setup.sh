@@ -185,6 +185,19 @@ need_tensorboard() {
   fi
 }
 
+# A client of the Model Context Protocol, which tests/mcp_client.py speaks with: 13 MB to download, 33 MB on disk.
+need_mcp_client() {
+  local folder="$top/.venv/share/relascope/mcp" pins="$top/tests/mcp-requirements.txt"
+  cmp -s "$pins" "$folder/installed.txt" && return 0
+  say "installing a client of the Model Context Protocol for the tests (13 MB) into .venv"
+  rm -rf "$folder"
+  if install_wheels "$folder" "$pins" --no-compile; then
+    cp "$pins" "$folder/installed.txt"
+  else
+    say "no package mcp: relascope-cli mcp is not tested with the client of the protocol's authors (see above)"
+  fi
+}
+
 # A Python that imports the PyTorch of .venv, for the tests of relascope.watch: an environment of its own with the packages
 # whose models are watched, and with empty libraries in the place of those of NVIDIA's that .venv does not have.
 need_watch_python() {
@@ -246,5 +259,6 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_texts
   need_clang_format
   need_tensorboard
+  need_mcp_client
   need_watch_python
 fi

@@ -262,7 +262,8 @@ void ViewFiles::showData(const QString& path, const Read& found) {
         tab->showSaved(answer->result,
                        QString::fromStdString(answer->caption) + QStringLiteral(", ") + from);
     } else {
-        return refuse(QStringLiteral("%1: what is beside it is no map and no answer").arg(path));
+        return refuse(
+            QStringLiteral("%1: its data file contains neither a map nor a result").arg(path));
     }
     c.messages.warning(
         QStringLiteral("What is shown is %1: %2").arg(from, QString::fromStdString(found.missing)));

@@ -456,7 +456,7 @@ widgets::JobItem jobItem(const Measurement& one) {
             job.detail = left ? QStringLiteral("%1 %, about %2 left")
                                     .arg(qRound(100.0 * job.fraction))
                                     .arg(widgets::roughDuration(*left))
-                              : QString::fromStdString(one.analysis.doing);
+                              : QString::fromStdString(one.analysis.progressText);
             break;
         }
         case State::Done:

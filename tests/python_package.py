@@ -593,6 +593,8 @@ class TestEngine(Package):
                 self.assertEqual(found, stated if isinstance(stated, dict) else {"answer": stated})
         answer = relascope.analyse(path, "inspect", sample=1)
         self.assertEqual(answer.array("values").shape, (answer["rows"], answer["columns"]))
+        cell = {"sample": 1, "layer": 1, "kind": "relation", "source": 1, "to": 0}
+        self.assertEqual(relascope.analyse(path, "origins", **cell), relascope.analyse(path, "qk-attribution", **cell))  # its former name
 
     def test_commands(self):
         path = self.folder / "quick"

@@ -10,6 +10,7 @@ need_nvcc exactly # the kernels are compiled for every architecture, also where 
 need_texts
 need_clang_format
 need_tensorboard
+need_mcp_client
 need_watch_python
 # One folder for both: what is built without the window is not built again with it.
 say "building the command line without the window"

@@ -19,6 +19,7 @@ GOLDEN = TOP / "tests/fixtures/golden"
 PLACES = {"RUN": TOP / "resources/example/run", "OLD": TOP / "tests/fixtures/runs/0.5", "GPT2": GOLDEN / "public/gpt2_tied",
           "BERT": GOLDEN / "families/bert", "RULES": TOP / "tests/fixtures/rules", "PAIRS": TOP / "tests/fixtures/pairs/pairs.jsonl",
           "VIT": GOLDEN / "public/vit", "DAT": GOLDEN / "lm_symbolic_rope_gqa"}
+# Commands have the names that both builds know.
 COMMANDS = """
 ablate RUN --examples 40
 ablate RUN --examples 40 --json

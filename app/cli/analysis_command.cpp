@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The commands of the analyses, made from their descriptions: ablate, patch, lens, attribute,
-// along, heads, symbol-heads, atlas, scan, duel; and inspect --along.
+// One command for each of analyses(), made from its description; and inspect --along.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -144,14 +143,14 @@ int runAnalysis(const core::Analysis& analysis, const Question& asked,
         (along != values.end() && along->second == FieldValue(true)))
         followSeries(subject.run, *wanted.fetches);
     ProgressLine line;
-    std::string doing = analysis.doing;
-    doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));
+    std::string progressText = analysis.progressText;
+    progressText[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(progressText[0])));
     if (analysis.input == AnalysisInput::Data && subject.data && !subject.pairs)
-        doing += " on " + (subject.captured ? subject.data->info().name
-                                            : asked.value("split", analysis.split));
+        progressText += " on " + (subject.captured ? subject.data->info().name
+                                                   : asked.value("split", analysis.split));
     core::AnalysisWatch watch{stop, {}, {}, {}};
     watch.progress = [&](double fraction) {
-        line.show(fraction, doing);
+        line.show(fraction, progressText);
         return !stop.stop_requested();
     };
     const auto result = withOptionNames(

@@ -22,6 +22,7 @@
 #include "files/command_line.h"
 #include "options/field_text.h"
 #include "options/presets.h"
+#include "question/table_command.h"
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -60,6 +61,7 @@ std::vector<Command> commands() {
         presetsCommand(), familiesCommand(), datasetsCommand(), devicesCommand(), trainCommand(),
         rankCommand(),    studyCommand(),    evalCommand(),     pointsCommand(),  inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
+    for (const auto& tables : core::tableCommands()) all.push_back(tableCommand(tables));
     for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
                              exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
                              sessionCommand(), attachCommand(), mcpCommand(), fetchCommand(),
@@ -111,9 +113,22 @@ public:
     using Error::Error;
 };
 
+enum class AnswersAs { CommandLine, Json, Any };  // Any: also what takes no --json
+
 // Runs a command. Throws RefusedWords, and what the command throws.
-int runWords(int argc, char** argv, bool answering) {
+int runWords(int argc, char** argv, AnswersAs as) {
+    const bool answering = as != AnswersAs::CommandLine;
     if (answering) figureOrigin() = {};  // a session answers one command after another
+    // The first word that is no option is the command, which may have a former name.
+    std::vector<char*> given(argv, argv + argc);
+    std::string command;
+    for (std::size_t k = 1; k < given.size() && command.empty(); ++k) {
+        if (given[k] == std::string("--threads"))
+            ++k;
+        else if (given[k][0] != '-')
+            command = core::currentName(given[k]), given[k] = command.data();
+    }
+    argv = given.data();
     CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag(
         "--version",
@@ -135,7 +150,7 @@ int runWords(int argc, char** argv, bool answering) {
     };
     std::vector<Declared> declared;
     for (const auto& command : commands()) {
-        if (answering && !command.json) continue;
+        if (as == AnswersAs::Json && !command.json) continue;
         auto* parser = app.add_subcommand(command.name, command.help);
         if (command.json) parser->add_flag("--json", json, "print one JSON object on stdout");
         if (command.paper) {
@@ -177,6 +192,13 @@ int runWords(int argc, char** argv, bool answering) {
     }
 }
 
+/// The words of a command as main() gets them.
+std::vector<char*> pointersOf(std::vector<std::string>& words) {
+    std::vector<char*> argv = {const_cast<char*>("relascope-cli")};
+    for (auto& word : words) argv.push_back(word.data());
+    return argv;
+}
+
 // What is printed while it lives.
 class PrintedText {
 public:
@@ -197,14 +219,25 @@ private:
 
 }  // namespace
 
+bool drawsPictures(const std::string& name) {
+    static const auto all = commands();
+    const auto at = std::ranges::find(all, name, &Command::name);
+    return at != all.end() && at->paper;
+}
+
+int runOtherCommand(std::vector<std::string> words) {
+    auto argv = pointersOf(words);
+    return runWords(static_cast<int>(argv.size()), argv.data(), AnswersAs::CommandLine);
+}
+
 CommandAnswer answerCommand(std::vector<std::string> words, std::stop_token stop,
-                            std::function<void(double)> progress) {
-    std::vector<char*> argv = {const_cast<char*>("relascope-cli")};
-    for (auto& word : words) argv.push_back(word.data());
+                            std::function<void(double)> progress, bool any) {
+    auto argv = pointersOf(words);
     const SteeredScope steered(std::move(stop), std::move(progress));
     const PrintedText printed;
     try {
-        const int code = runWords(static_cast<int>(argv.size()), argv.data(), true);
+        const int code = runWords(static_cast<int>(argv.size()), argv.data(),
+                                  any ? AnswersAs::Any : AnswersAs::Json);
         return {code, printed.text(), printed.said()};
     } catch (const RefusedWords&) {
         // The lines with the unknown word and its likely spelling, as one sentence.
@@ -219,10 +252,10 @@ CommandAnswer answerCommand(std::vector<std::string> words, std::stop_token stop
 
 int runCommandLine(int argc, char** argv) {
     const PlainOutput plain;
-    fetchWhatIsLookedAt();
+    fetchRevisionsOnDemand();
     if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
     try {
-        return written(runWords(argc, argv, false));
+        return written(runWords(argc, argv, AnswersAs::CommandLine));
     } catch (const RefusedWords&) {
         return written(kExitUsage);
     } catch (const Cancelled&) {

@@ -31,9 +31,10 @@ struct CommandAnswer {
 /// Runs the words of a command that takes --json, as {"scan", PATH, "--seconds", "20"}, in a
 /// process that answers requests, such as a session: with the same numbers as the command line.
 /// `stop` takes the place of signals, and `progress` gets the fraction done in place of a terminal.
+/// `any`: also a command without --json, whose text is what it prints.
 /// Throws what the command throws, and OptionError for words that it does not take.
 CommandAnswer answerCommand(std::vector<std::string> words, std::stop_token stop,
-                            std::function<void(double)> progress);
+                            std::function<void(double)> progress, bool any = false);
 
 /// While it lives, commands of this process are steered by this in place of signals and a terminal.
 /// One at a time.

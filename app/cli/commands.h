@@ -20,6 +20,7 @@ class App;
 
 namespace relascope::core {
 struct Analysis;
+struct TableCommand;
 }  // namespace relascope::core
 
 namespace relascope::cli {
@@ -106,6 +107,11 @@ struct InspectArguments {
     bool json = false, paper = false;
 };
 
+/// Whether a command draws pictures of its answer: takes --out FILE.png.
+bool drawsPictures(const std::string& name);
+/// Runs the words of another command within one, and returns its exit code. Throws what it throws.
+int runOtherCommand(std::vector<std::string> words);
+
 /// Called before any thread starts: signals stop what is computed from then on, with this number of
 /// threads.
 void beginComputing(int threads);
@@ -127,7 +133,7 @@ void followSeries(const std::string& run, bool fetches);
 void otherOption(CLI::App& command, std::string& path, const char* help);
 
 /// Lets weights along training that are revisions of the hub be fetched when they are opened.
-void fetchWhatIsLookedAt();
+void fetchRevisionsOnDemand();
 
 /// Runs `eval --pairs` with the weights of a checkpoint, and returns the exit code. Writes `out`
 /// unless it is empty.
@@ -139,6 +145,8 @@ int inspectAlong(const InspectArguments& arguments, const Call& call);
 
 /// The command of an analysis, which must outlive it.
 Command analysisCommand(const core::Analysis& analysis);
+/// The command of tables about a model, which must outlive it.
+Command tableCommand(const core::TableCommand& command);
 
 Command presetsCommand();
 Command familiesCommand();

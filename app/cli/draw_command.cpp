@@ -71,12 +71,9 @@ int drawView(const DrawArguments& a, const Call&) {
             return view.command == core::kInspectView && option.name == "to";
         });
     auto words = core::wordsOf(view);
-    words.insert(words.begin(), "relascope-cli");
     words.insert(words.end(), {core::outOption(view), a.out});
     if (a.paper && !view.paper) words.emplace_back("--paper");
-    std::vector<char*> pointers;
-    for (auto& word : words) pointers.push_back(word.data());
-    return runCommandLine(static_cast<int>(pointers.size()), pointers.data());
+    return runOtherCommand(std::move(words));
 }
 
 void drawOptions(CLI::App& command, DrawArguments& a) {

@@ -343,7 +343,7 @@ void followSeries(const std::string& run, bool fetches) {
     }
 }
 
-void fetchWhatIsLookedAt() {
+void fetchRevisionsOnDemand() {
     core::setModelFetcher([](const std::string& model, const std::stop_token& stop,
                              const std::function<bool(double)>& progress) {
         return core::fetchHubModel(core::hubModel(model), [&](const core::HubProgress& p) {

@@ -74,7 +74,7 @@ void writeCapture(const std::string& file, const ProbeResult& result) {
     fs::remove_all(folder, ignored);
 }
 
-struct Looked {
+struct InspectResult {
     ProbeResult result;
     std::string keptStep;          ///< the name of the kept weights that were used, if any
     EditList training;             ///< the edits that the weights are trained with
@@ -85,7 +85,7 @@ struct Looked {
 // A probe with the edits of the command line.
 void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                     const serve::SampleInput& input, core::Interventions interventions,
-                    Looked& looked) {
+                    InspectResult& looked) {
     const auto& [sample, classNames] = input;
     // Edits of the training may need the data.
     const core::Interventions none{{}, interventions.data};
@@ -107,8 +107,8 @@ void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
 }
 
 // `input`: what is seen in place of the input of the command line; null: that one.
-Looked lookInside(InspectArguments a, const ProbeSample* input = nullptr) {
-    Looked looked;
+InspectResult inspectInput(InspectArguments a, const ProbeSample* input = nullptr) {
+    InspectResult looked;
     const bool recorded =
         core::isRunFolder(a.path) && core::isRecorded(core::readRunOptions(a.path).model);
     if (recorded && a.named == "best")
@@ -169,7 +169,7 @@ Looked lookInside(InspectArguments a, const ProbeSample* input = nullptr) {
 }
 
 // What the pictures of the window say of edits.
-std::string captionOf(const InspectArguments& a, const Looked& looked) {
+std::string captionOf(const InspectArguments& a, const InspectResult& looked) {
     const auto name = folderName(a.path);
     if (looked.edits.empty()) return name;
     return name + ", " +
@@ -180,14 +180,14 @@ std::string captionOf(const InspectArguments& a, const Looked& looked) {
 }
 
 // `looked` minus what the other model shows of the same input, or that alone; returns the caption.
-std::string compareWith(const InspectArguments& given, Looked& looked) {
+std::string compareWith(const InspectArguments& given, InspectResult& looked) {
     auto a = given, b = given;
     a.show = b.show = "after";
     b.path = a.other, b.step = a.otherStep, b.named = a.otherNamed, b.edits = a.otherEdits;
     // Models make random inputs of their own, and runs have data of their own.
     const bool each = a.input.option("image") || a.input.option("text") || a.input.option("tokens");
     const auto sample = looked.result.sample;
-    auto other = lookInside(b, each ? nullptr : &sample);
+    auto other = inspectInput(b, each ? nullptr : &sample);
     const auto caption = captionOf(a, looked);
     auto otherName = folderName(b.path);
     if (b.step >= 0 || !b.named.empty()) otherName += ", step " + groupedNumber(other.result.step);
@@ -367,15 +367,15 @@ int inspect(const InspectArguments& given, const Call& call) {
                           "attention-x-relation is for pictures of one map; give --out with .png, "
                           ".svg or .pdf, or --kind relation");
 
-    Looked looked;
+    InspectResult looked;
     std::string caption;
     if (a.other.empty()) {
-        looked = lookInside(a);
+        looked = inspectInput(a);
         caption = captionOf(a, looked);
     } else {
         auto first = a;
         first.show = "after";
-        looked = lookInside(first);
+        looked = inspectInput(first);
         caption = compareWith(a, looked);
     }
     auto& result = looked.result;

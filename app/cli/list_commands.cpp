@@ -89,7 +89,7 @@ int listFamilies(const FamiliesArguments& a, const Call&) {
             open.push_back({{"model_type", one.type},
                             {"title", one.title},
                             {"generation", one.generation},
-                            {"origins", one.origins},
+                            {"qk_attribution", one.qkAttribution},
                             {"attribution", one.attribution},
                             {"training", one.training}});
         for (const auto& [type, part] : unopened)
@@ -98,19 +98,21 @@ int listFamilies(const FamiliesArguments& a, const Call&) {
         return 0;
     }
     const char* row =
-        a.markdown ? "| `%s` | %s | %s | %s | %s | %s |\n" : "%-20s %-30s %-16s %-10s %-12s %s\n";
+        a.markdown ? "| `%s` | %s | %s | %s | %s | %s |\n" : "%-20s %-30s %-16s %-14s %-12s %s\n";
     if (a.markdown) {
         print(
-            "| `model_type` | Family | Generation | Origins | Attribution | Training |\n"
+            "| `model_type` | Family | Generation | QK attribution | Attribution | Training |\n"
             "|---|---|---|---|---|---|\n");
     } else {
         print(
-            "Maps, edits, ablation, patching, lens, dictionary and scan work on all of these.\n\n");
-        print(row, "model_type", "family", "generation", "origins", "attribution", "training");
+            "Maps, edits, ablation, patching, lens, qk-components and scan work on all of "
+            "these.\n\n");
+        print(row, "model_type", "family", "generation", "qk-attribution", "attribution",
+              "training");
     }
     for (const auto& one : facts)
-        print(row, one.type.c_str(), one.title.c_str(), one.generation.c_str(), one.origins.c_str(),
-              one.attribution.c_str(), one.training.c_str());
+        print(row, one.type.c_str(), one.title.c_str(), one.generation.c_str(),
+              one.qkAttribution.c_str(), one.attribution.c_str(), one.training.c_str());
     if (a.markdown) return 0;
     print("\nThese do not open:\n\n");
     for (const auto& [type, part] : unopened) print("%-20s %s\n", type.c_str(), part.c_str());

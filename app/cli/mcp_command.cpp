@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mcp: answers questions of agents by the Model Context Protocol (versions 2024-11-05 to
 // 2025-11-25) on standard input and output: JSON-RPC 2.0, a message a line. A tool is a command
-// that is a question; what it takes is made from the table of its fields
-// (question/question_json.h). Nothing is written but results that are kept beside their run, as by
-// a window.
+// that is a question (mcp_tools.h). Nothing is written but results that are kept beside their run,
+// as by a window, and what --write allows.
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstring>
 #include <deque>
-#include <iostream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include "app/cli/commands.h"
+#include "app/cli/mcp_resources.h"
+#include "app/cli/mcp_tools.h"
 #include "options/builtin_resources.h"
-#include "question/question_fields.h"
-#include "question/question_json.h"
-#include "question/question_words.h"
 #include "train/devices.h"
 #include "types/error.h"
 
@@ -38,11 +39,86 @@ constexpr std::chrono::milliseconds kBetweenProgress(250);
 // Codes of JSON-RPC 2.0.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kUnknownMethod = -32601,
               kInvalidParameters = -32602;
+constexpr int kBusy = -32000, kUnknownResource = -32002;  // of servers, and of this protocol
+constexpr int kDeepest = 64;
+constexpr std::size_t kMostLine = 8U << 20U, kMostCalls = 64;
+constexpr const char* kInstructions =
+    "Measures trained relational Transformers and other Transformers: what their heads and "
+    "relations "
+    "answer, and what they are needed for. The example run and the runs of the user are resources; "
+    "their descriptions name the path that tools take. A sentence about a model may claim what the "
+    "numbers beside it show, and no more: quote it with its interval, with the range of untrained "
+    "models beside it, and with the command that gives it again, which is the last line of an "
+    "answer. 'Undecided' and 'cannot be said' are answers. Numbers of one run are of one seed.";
 
 /// A request that cannot be answered.
 struct RpcError {
     int code;
     std::string message;
+};
+
+struct McpArguments {
+    std::string write, runs;
+};
+
+/// Whether a value can be the id of a request or the token of its progress.
+bool isIdentifier(const Json& value) {
+    return value.is_number_integer() ||
+           (value.is_string() && value.get_ref<const std::string&>().size() < 1000);
+}
+
+/// Whether brackets outside of texts are nested deeper than kDeepest: who writes them out again
+/// goes as deep.
+bool isDeep(const std::string& line) {
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t k = 0; k < line.size(); ++k) {
+        const char c = line[k];
+        if (quoted && c == '\\')
+            ++k;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '[' || c == '{') && ++depth > kDeepest)
+            return true;
+        else if (!quoted && (c == ']' || c == '}'))
+            --depth;
+    }
+    return false;
+}
+
+/// The lines of a file descriptor, each with at most kMostLine bytes.
+class LineReader {
+public:
+    explicit LineReader(int in) : m_in(in), m_buffer(1U << 16U) {}
+
+    /// The next line; nothing at the end. `whole`: false for one that was longer, of which the rest
+    /// is left out.
+    std::optional<std::string> next(bool& whole) {
+        std::string line;
+        whole = true;
+        for (;;) {
+            while (m_at < m_end) {
+                const auto* begin = m_buffer.data() + m_at;
+                const auto* end = static_cast<const char*>(std::memchr(begin, '\n', m_end - m_at));
+                const auto count = end ? static_cast<std::size_t>(end - begin) : m_end - m_at;
+                if (line.size() + count > kMostLine)
+                    whole = false;
+                else
+                    line.append(begin, count);
+                m_at += count + (end ? 1 : 0);
+                if (end) return line;
+            }
+            const auto got = ::read(m_in, m_buffer.data(), m_buffer.size());
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) return std::nullopt;  // half a line is no message
+            m_at = 0, m_end = static_cast<std::size_t>(got);
+        }
+    }
+
+private:
+    int m_in;
+    std::vector<char> m_buffer;
+    std::size_t m_at = 0, m_end = 0;
 };
 
 /// One tool call, waiting or running.
@@ -55,7 +131,8 @@ struct ToolCall {
 
 class McpServer {
 public:
-    explicit McpServer(int out) : m_out(out), m_worker([this] { work(); }) {}
+    McpServer(int out, const McpArguments& given)
+        : m_tools(given.write), m_resources(given.runs), m_out(out), m_worker([this] { work(); }) {}
     ~McpServer() {
         {
             const std::lock_guard lock(m_mutex);
@@ -70,9 +147,15 @@ public:
     McpServer& operator=(const McpServer&) = delete;
 
     void take(const std::string& line) {
+        if (isDeep(line))
+            return refuse(nullptr, {kParseError, "is nested deeper than " +
+                                                     std::to_string(kDeepest) + " levels"});
         const auto message = Json::parse(line, nullptr, false);
         if (message.is_discarded()) return refuse(nullptr, {kParseError, "is no JSON"});
-        const auto id = message.is_object() ? message.value("id", Json()) : Json();
+        auto id = message.is_object() ? message.value("id", Json()) : Json();
+        if (!id.is_null() && !isIdentifier(id))
+            return refuse(nullptr,
+                          {kInvalidRequest, "the id is neither a text nor a whole number"});
         if (!message.is_object() || message.value("jsonrpc", Json()) != "2.0" ||
             !message.value("method", Json()).is_string())
             return refuse(id, {kInvalidRequest,
@@ -94,6 +177,11 @@ public:
         }
     }
 
+    void refuseLong() {
+        refuse(nullptr,
+               {kInvalidRequest, "is longer than " + std::to_string(kMostLine >> 20U) + " MiB"});
+    }
+
 private:
     void send(const Json& message) {
         const auto text = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -111,30 +199,42 @@ private:
               {"error", {{"code", error.code}, {"message", error.message}}}});
     }
 
-    static Json answer(const std::string& method, const Json& parameters) {
+    Json answer(const std::string& method, const Json& parameters) const {
         if (method == "ping") return Json::object();
         if (method == "initialize") return begun(parameters);
-        if (method == "tools/list") return {{"tools", tools()}};
-        throw RpcError{kUnknownMethod, "there is no method '" + method + "'"};
+        if (method == "tools/list") return m_tools.list();
+        if (method == "resources/list") {
+            auto page = m_resources.list(textOf(parameters, "cursor"));
+            if (!page) throw RpcError{kInvalidParameters, "the cursor is none of this server"};
+            return std::move(*page);
+        }
+        if (method == "resources/templates/list") return {{"resourceTemplates", Json::array()}};
+        if (method == "resources/read") try {
+                auto contents = m_resources.read(textOf(parameters, "uri"));
+                if (!contents)
+                    throw RpcError{kUnknownResource,
+                                   "there is no such resource; resources/list names all"};
+                return std::move(*contents);
+            } catch (const Error& error) {
+                throw RpcError{kUnknownResource, error.what()};
+            }
+        throw RpcError{kUnknownMethod, "there is no method '" + method.substr(0, 100) + "'"};
+    }
+    /// A member that is a text; empty where it is not there.
+    static std::string textOf(const Json& parameters, const char* name) {
+        const auto at = parameters.find(name);
+        if (at == parameters.end()) return {};
+        if (!at->is_string()) throw RpcError{kInvalidParameters, std::string(name) + " is no text"};
+        return at->get<std::string>();
     }
     static Json begun(const Json& parameters) {
         const auto wanted = parameters.value("protocolVersion", Json());
         const bool known = std::any_of(std::begin(kVersions), std::end(kVersions),
                                        [&](const char* one) { return wanted == one; });
         return {{"protocolVersion", known ? wanted : Json(kVersions[0])},
-                {"capabilities", {{"tools", Json::object()}}},
+                {"capabilities", {{"tools", Json::object()}, {"resources", Json::object()}}},
                 {"serverInfo", {{"name", "relascope"}, {"version", core::builtin::version()}}},
-                {"instructions",
-                 "Measures trained relational Transformers and other Transformers. Sentences in "
-                 "an answer say only what their intervals allow; quote them with their numbers."}};
-    }
-    static Json tools() {
-        Json all = Json::array();
-        for (const auto& command : core::questionCommands())
-            all.push_back({{"name", command},
-                           {"description", core::summaryOf(command)},
-                           {"inputSchema", core::schemaOf(command)}});
-        return all;
+                {"instructions", kInstructions}};
     }
 
     void notified(const std::string& method, const Json& parameters) {
@@ -146,18 +246,21 @@ private:
     }
 
     void call(const Json& id, const Json& parameters) {
-        const auto tool = parameters.value("name", Json());
-        const auto commands = core::questionCommands();
-        if (!tool.is_string() ||
-            std::find(commands.begin(), commands.end(), tool.get<std::string>()) == commands.end())
-            throw RpcError{kInvalidParameters, "there is no tool " + tool.dump()};
+        const auto tool = textOf(parameters, "name");
+        if (!m_tools.has(tool))
+            throw RpcError{kInvalidParameters, "there is no tool '" + tool.substr(0, 100) + "'"};
         const auto meta = parameters.value("_meta", Json::object());
         auto call = std::make_shared<ToolCall>();
-        call->id = id, call->tool = tool.get<std::string>();
+        call->id = id, call->tool = tool;
         call->arguments = parameters.value("arguments", Json::object());
         if (meta.is_object()) call->progressToken = meta.value("progressToken", Json());
+        if (!isIdentifier(call->progressToken)) call->progressToken = nullptr;
         {
             const std::lock_guard lock(m_mutex);
+            if (m_calls.size() >= kMostCalls)
+                throw RpcError{kBusy, std::to_string(kMostCalls) + " calls wait already"};
+            if (std::ranges::any_of(m_calls, [&](const auto& one) { return one->id == id; }))
+                throw RpcError{kInvalidRequest, "a call of the same id waits or runs"};
             m_calls.push_back(std::move(call));
         }
         m_wake.notify_all();
@@ -174,7 +277,7 @@ private:
                 call = m_calls.front();
                 m_running = true;
             }
-            const auto result = answered(*call);
+            const auto result = call->stop.stop_requested() ? Json() : answered(*call);
             {
                 const std::lock_guard lock(m_mutex);
                 m_calls.pop_front();
@@ -186,34 +289,22 @@ private:
         }
     }
     Json answered(const ToolCall& call) {
-        const auto text = [](const std::string& words, bool error) {
-            return Json{{"content", {{{"type", "text"}, {"text", words}}}}, {"isError", error}};
-        };
-        try {
-            const auto words = core::wordsOf(core::questionOf(call.tool, call.arguments));
-            auto last = std::chrono::steady_clock::now();
-            const auto answer = answerCommand(words, call.stop.get_token(), [&](double fraction) {
-                const auto now = std::chrono::steady_clock::now();
-                if (call.progressToken.is_null() || now - last < kBetweenProgress) return;
-                last = now;
-                send({{"jsonrpc", "2.0"},
-                      {"method", "notifications/progress"},
-                      {"params",
-                       {{"progressToken", call.progressToken},
-                        {"progress", fraction},
-                        {"total", 1.0}}}});
-            });
-            auto result = text(answer.text, answer.code != 0);
-            if (!answer.said.empty())
-                result["content"].push_back({{"type", "text"}, {"text", answer.said}});
-            if (auto json = Json::parse(answer.text, nullptr, false); json.is_object())
-                result["structuredContent"] = std::move(json);
-            return result;
-        } catch (const std::exception& error) {
-            return text(userMessage(error), true);
-        }
+        auto last = std::chrono::steady_clock::now();
+        return m_tools.call(call.tool, call.arguments, call.stop.get_token(), [&](double fraction) {
+            const auto now = std::chrono::steady_clock::now();
+            if (call.progressToken.is_null() || now - last < kBetweenProgress) return;
+            last = now;
+            send({{"jsonrpc", "2.0"},
+                  {"method", "notifications/progress"},
+                  {"params",
+                   {{"progressToken", call.progressToken},
+                    {"progress", fraction},
+                    {"total", 1.0}}}});
+        });
     }
 
+    const McpTools m_tools;
+    const McpResources m_resources;
     const int m_out;
     std::mutex m_writing, m_mutex;
     std::condition_variable m_wake;
@@ -222,18 +313,27 @@ private:
     std::thread m_worker;
 };
 
-struct McpArguments {};
-
-int runMcp(const McpArguments&, const Call&) {
+int runMcp(const McpArguments& given, const Call&) {
     // What commands print must not get between the messages.
     const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     std::signal(SIGPIPE, SIG_IGN);
     core::initDevices(0);
-    McpServer server(out);
-    for (std::string line; std::getline(std::cin, line);)
-        if (line.find_first_not_of(" \t\r") != std::string::npos) server.take(line);
+    McpServer server(out, given);
+    LineReader lines(STDIN_FILENO);
+    for (bool whole = true; const auto line = lines.next(whole);)
+        if (!whole)
+            server.refuseLong();
+        else if (line->find_first_not_of(" \t\r") != std::string::npos)
+            server.take(*line);
     return 0;
+}
+
+void mcpOptions(CLI::App& command, McpArguments& given) {
+    command.add_option("--write", given.write,
+                       "a folder that train, draw, export and files of answers may be written "
+                       "into; without it nothing is");
+    command.add_option("--runs", given.runs, "the folder whose runs are listed as resources");
 }
 
 }  // namespace
@@ -241,7 +341,7 @@ int runMcp(const McpArguments&, const Call&) {
 Command mcpCommand() {
     return commandOf<McpArguments>(
         "mcp", "answers questions of agents (Model Context Protocol) on the standard input",
-        [](CLI::App&, McpArguments&) {}, runMcp);
+        mcpOptions, runMcp);
 }
 
 }  // namespace relascope::cli

@@ -127,8 +127,8 @@ void declareQuestion(CLI::App& command, const std::string& name, Question& asked
     asked.command = name;
     asked.subjects.resize(two ? 2 : 1);  // options refer to them
     checkpointOption(command, asked.subjects[0].path,
-                     checkpoint.empty() ? "run folder" : "run or checkpoint folder", "path",
-                     fetches);
+                     checkpoint.empty() && changed ? "run folder" : "run or checkpoint folder",
+                     "path", fetches);
     if (two)
         otherOption(command, asked.subjects[1].path,
                     analysis ? "B: a run or a checkpoint; without it the same as A"
@@ -155,7 +155,7 @@ void declareQuestion(CLI::App& command, const std::string& name, Question& asked
 
 Question questionOf(const std::vector<std::string>& words) {
     if (words.empty()) throw OptionError("command", "is missing");
-    const auto& name = words.front();
+    const auto name = core::currentName(words.front());
     if (!core::isQuestion(name)) throw OptionError("command", "'" + name + "' is no question");
     CLI::App app;
     Question asked;

@@ -77,7 +77,7 @@ Looker& AnalysisController::lookerFor(const core::Analysis& analysis) {
 void AnalysisController::follow(Entry& entry, MeasurementPtr measurement) {
     entry.measurement = measurement;
     const auto& one = *measurement;
-    const QString doing = QString::fromStdString(one.analysis.doing);
+    const QString doing = QString::fromStdString(one.analysis.progressText);
     entry.task.begin(one.state() == Measurement::State::Waiting
                          ? QStringLiteral("Waits for another measurement")
                          : doing,
@@ -109,7 +109,7 @@ void AnalysisController::findCost(const core::Analysis& analysis, const Analysis
         AnalysisCost cost;
     };
     lookerFor(analysis).run(
-        task(analysis), QString::fromStdString(analysis.doing),
+        task(analysis), QString::fromStdString(analysis.progressText),
         [&analysis, request, subject = *m_subject](Engine& models, LongJob&,
                                                    const Looker::Progress& progress) {
             return withoutOptionNames([&] {
@@ -210,7 +210,7 @@ void AnalysisController::run(const core::Analysis& analysis, const AnalysisReque
         return follow(entry, m_measurements->begin(analysis, request, *m_subject));
     }
     m_looker.ask(
-        task(analysis), QString::fromStdString(analysis.doing),
+        task(analysis), QString::fromStdString(analysis.progressText),
         [&analysis, request, subject = *m_subject] {
             return questionOf(analysis, request, subject);
         },

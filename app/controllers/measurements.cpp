@@ -64,7 +64,7 @@ void Measurements::beginNext() {
         measurement->m_state = Measurement::State::Running;
         measurement->m_began.start();
         desk.looker.ask(
-            desk.task, QString::fromStdString(measurement->analysis.doing),
+            desk.task, QString::fromStdString(measurement->analysis.progressText),
             [&analysis = measurement->analysis, request = measurement->request,
              subject = measurement->subject] { return questionOf(analysis, request, subject); },
             [this, &desk](const Answer& answer) {

@@ -503,9 +503,9 @@ void AnalysisTab::run(AnalysisRequest request) {
     prepare(request);
     if (m_analysis.onDemand) m_strip->setDelay(kSoon);
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
-    const bool adds = m_analysis.adds && m_shown.split == request.split &&
-                      m_analysis.adds(m_shown.values, request.values);
-    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || adds))
+    const bool extends = m_analysis.canExtend && m_shown.split == request.split &&
+                         m_analysis.canExtend(m_shown.values, request.values);
+    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || extends))
         request.known = m_view->shown();
     m_c.run(m_analysis, request);
     m_running = true;  // set here, as ending the previous run resets it
@@ -615,7 +615,7 @@ void AnalysisTab::showSaved(const Answer& answer, const QString& caption) {
         fits = false;
     }
     if (!fits || !m_view->showResult(answer))
-        return m_view->clear(QStringLiteral("What the view file has is not of this analysis."));
+        return m_view->clear(QStringLiteral("The saved result belongs to another analysis."));
     m_view->setCaption(caption);
 }
 
@@ -641,7 +641,7 @@ QString AnalysisTab::missing() const {
         return m_c.whyNone().isEmpty() ? QStringLiteral("Open a run or a checkpoint first.")
                                        : m_c.whyNone() + u'.';
     if (!subject->noModel.isEmpty())
-        return m_analysis.ofCaptures ? QString() : subject->noModel + u'.';
+        return m_analysis.acceptsCaptures ? QString() : subject->noModel + u'.';
     if (data && !subject->data && !m_analysis.dataOptional)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
     if (reads(AnalysisInput::Sentences) || reads(AnalysisInput::OwnPrompts)) {

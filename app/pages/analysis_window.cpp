@@ -260,7 +260,7 @@ void AnalysisWindow::restoreOptions(const QByteArray& options) {
             tab->setUnfolded(std::find(unfolded->begin(), unfolded->end(), name) !=
                              unfolded->end());
     for (const auto& [name, values] : all.items()) try {
-            if (const auto at = m_tabs.find(name); at != m_tabs.end())
+            if (const auto at = m_tabs.find(core::currentName(name)); at != m_tabs.end())
                 at->second->setValues(core::optionsFromJson(at->second->analysis(), values));
         } catch (const Error&) {
             // Settings of another version: this tab keeps its defaults.
@@ -268,7 +268,7 @@ void AnalysisWindow::restoreOptions(const QByteArray& options) {
     const auto ofPaths = all.find(kOfPaths);
     if (ofPaths == all.end() || !ofPaths->is_object()) return;
     for (const auto& [name, saved] : ofPaths->items()) try {
-            const auto at = m_tabs.find(name);
+            const auto at = m_tabs.find(core::currentName(name));
             if (at == m_tabs.end()) continue;
             std::map<std::string, core::OptionValues> kept;
             for (const auto& [path, values] : saved.items())

@@ -28,7 +28,7 @@ AtlasPage::AtlasPage(Controllers& controllers)
     auto& c = m_controllers;
     m_atlas = static_cast<widgets::AtlasView*>(tab(core::atlasAnalysis().name)->view());
     addOfMap(core::contrastAnalysis(), QStringLiteral("Contrast: what makes the difference"));
-    addOfMap(core::dictionaryAnalysis(), QStringLiteral("Dictionary: what it compares"));
+    addOfMap(core::dictionaryAnalysis(), QStringLiteral("What a map compares"));
     connect(m_atlas, &widgets::AtlasView::relationChosen, this, &AtlasPage::showMap);
     const auto follow = [this](auto* sender, auto signal) {
         connect(sender, signal, this, &AtlasPage::refresh);

@@ -43,7 +43,7 @@ OrderedJson keptSteps(const std::string& run, const core::OptionValues& values) 
     const auto along = values.find("along");
     const bool all = along != values.end() && along->second == FieldValue(true);
     OrderedJson steps = OrderedJson::array();
-    for (const auto& kept : core::KeptWeights(run).stepsHere())
+    for (const auto& kept : core::KeptWeights(run).localSteps())
         if (all || kept.step == 0) steps.push_back({kept.step, kept.checksum});
     return steps;
 }

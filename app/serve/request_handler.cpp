@@ -227,7 +227,7 @@ Frame RequestHandler::probe(Request& request) {
     if (!edited)  // maps without the edits are not requested
         watch.partial = [&](const ProbeResult& part) {
             wire::Bytes blob;
-            Json json = wire::resultToJson(sent.rest(part), blob);
+            Json json = wire::resultToJson(sent.unsent(part), blob);
             request.part(std::move(json), blob);
         };
     probeBase(input, changed.data, watch);
@@ -245,7 +245,7 @@ Frame RequestHandler::probe(Request& request) {
         }
     }
     if (wire::valueOf<std::uint64_t>(request.message(), "base") != m_baseNumber)
-        frame.message["base"] = wire::resultToJson(sent.rest(*m_base), frame.blob);
+        frame.message["base"] = wire::resultToJson(sent.unsent(*m_base), frame.blob);
     if (wire::valueOf<std::uint64_t>(request.message(), "pointsKnown") != m_pointsNumber)
         frame.message["points"] = *m_points;
     frame.message["baseNumber"] = m_baseNumber;

@@ -275,7 +275,7 @@ const Analysis& ablationAnalysis() {
         a.purpose =
             "Ablation takes each part of the model out in turn and measures what that costs: which "
             "parts the answers depend on, and which the model can do without.";
-        a.doing = "Ablating";
+        a.progressText = "Ablating";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
         a.costText = ablationCostText;

@@ -174,7 +174,7 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
                             const std::function<void(const AlongTraining&)>& partial) {
     auto steps = options.steps;
     if (steps.empty())
-        for (const auto& kept : KeptWeights(run).stepsHere()) steps.push_back(kept.step);
+        for (const auto& kept : KeptWeights(run).localSteps()) steps.push_back(kept.step);
     if (steps.empty())
         throw Error(
             run + (isRunFolder(run) && isSeries(run)

@@ -27,7 +27,7 @@ const Analysis& alongTrainingAnalysis() {
         a.name = "along";
         a.title = "Along training";
         a.summary = "shows a cell of a map and an answer at every kept step of a run";
-        a.doing = "Running the input at every kept step";
+        a.progressText = "Running the input at every kept step";
         a.input = AnalysisInput::KeptSteps;
         a.continues = true;
         a.remark = [](const Answer& result) {

@@ -52,7 +52,14 @@ std::string groupSummary(AnalysisGroup group) {
                                            : "What a language model knows, and where";
 }
 
-const Analysis* findAnalysis(const std::string& name) {
+std::string currentName(const std::string& name) {
+    for (const auto* one : analyses())
+        if (std::ranges::find(one->formerNames, name) != one->formerNames.end()) return one->name;
+    return name;
+}
+
+const Analysis* findAnalysis(const std::string& given) {
+    const auto name = currentName(given);
     auto all = analyses();
     for (const auto* own : {&evaluateAnalysis(), &effectAnalysis(), &verifyAnalysis()})
         all.push_back(own);

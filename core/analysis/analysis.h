@@ -66,7 +66,7 @@ struct Analysis {
     /// Of one on demand, before it is measured: a sentence that says what it measures and what one
     /// then knows.
     std::string purpose = {};
-    std::string doing;  ///< beside its progress: "Reading the answers after each layer"
+    std::string progressText;  ///< "Reading the answers after each layer"
     AnalysisGroup group = AnalysisGroup::Parts;
     AnalysisInput input = AnalysisInput::Sample;
     /// Of AnalysisInput::Data: a model without data is analysed, too.
@@ -80,7 +80,7 @@ struct Analysis {
     bool continues = false;
     /// Whether a run with the options `next` adds to a result of the same subject with `known`,
     /// which is its Watch::known. Null: none does.
-    bool (*adds)(const OptionValues& known, const OptionValues& next) = nullptr;
+    bool (*canExtend)(const OptionValues& known, const OptionValues& next) = nullptr;
     /// The analysis that answers the same question on minimal pairs. Null: there is none.
     const Analysis& (*onPairs)() = nullptr;
     /// Of AnalysisInput::Data and Pair: also reads minimal pairs (AnalysisSubject::pairs).
@@ -88,8 +88,10 @@ struct Analysis {
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
     /// Is also made of the captures of a run without a model (AnalysisSubject::captured).
-    bool ofCaptures = false;
+    bool acceptsCaptures = false;
     std::vector<AnalysisField> fields = {};
+    /// Its names in earlier versions, which are accepted in place of `name` and shown nowhere.
+    std::vector<std::string> formerNames = {};
 
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".
     /// Null for analyses that are quick, which have no AnalysisRunner::cost either.
@@ -127,7 +129,9 @@ struct Analysis {
 
 /// All of them, in the order of the tabs: those of a group stand together.
 const std::vector<const Analysis*>& analyses();
-/// One of these or of evaluation.h; null for an unknown name.
+/// The name of the analysis that had this one in an earlier version; any other name as it is.
+std::string currentName(const std::string& name);
+/// One of these or of evaluation.h, also by a former name; null for an unknown name.
 const Analysis* findAnalysis(const std::string& name);
 
 /// Throws OptionError(name, ...) for a value that is out of bounds, of another kind, or of no

@@ -662,7 +662,7 @@ private:
         if (m_subject.captured)
             return m_subject.captured->step() > 0 && m_subject.captured->steps().front() == 0;
         if (m_subject.run.empty() || model().step() <= 0) return false;
-        const auto here = KeptWeights(m_subject.run).stepsHere();
+        const auto here = KeptWeights(m_subject.run).localSteps();
         return !here.empty() && here.front().step == 0;
     }
 
@@ -728,7 +728,7 @@ private:
         if (m_subject.captured)
             steps = m_subject.captured->steps();
         else if (!m_subject.run.empty())
-            for (const auto& kept : KeptWeights(m_subject.run).stepsHere())
+            for (const auto& kept : KeptWeights(m_subject.run).localSteps())
                 steps.push_back(kept.step);
         if (steps.empty()) {
             addRemark("There are no weights along training: the run kept none.");

@@ -186,9 +186,9 @@ const Analysis& atlasAnalysis() {
         a.purpose =
             "The atlas compares each relation with attributes of the two objects, such as being "
             "the same: what it tells, whether that was learned, and whether the model needs it.";
-        a.doing = "Reading relations";
+        a.progressText = "Reading relations";
         a.input = AnalysisInput::Data;
-        a.onDemand = a.continues = a.kept = a.ofCaptures = true;
+        a.onDemand = a.continues = a.kept = a.acceptsCaptures = true;
         a.costText = atlasCostText;
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.check = [](const Answer& answer) { relationAtlasOf(answer); };

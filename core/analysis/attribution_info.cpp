@@ -106,7 +106,7 @@ const Analysis& attributionAnalysis() {
         a.name = "attribute";
         a.title = "Attribution";
         a.summary = "shows what each part of a model adds to an answer";
-        a.doing = "Splitting the logit into its parts";
+        a.progressText = "Splitting the logit into its parts";
         a = answering(a, attributionFields(), OfferedIn::View);
         a.terminal = attributionText;
         return a;

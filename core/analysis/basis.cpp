@@ -12,7 +12,7 @@ std::string basisOf(const OpenedModel& model, const Dataset& data,
                 std::to_string(examples.size()) + " examples " +
                 std::to_string(examplesChecksum(data, examples));
     if (!run.empty())
-        for (const auto& kept : KeptWeights(run).stepsHere())
+        for (const auto& kept : KeptWeights(run).localSteps())
             text += ", step " + std::to_string(kept.step) + " " + std::to_string(kept.checksum);
     return text;
 }

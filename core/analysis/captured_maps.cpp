@@ -338,7 +338,7 @@ std::shared_ptr<const CapturedMaps> capturesOf(const Analysis& analysis, const s
     if (!isRunFolder(path)) return nullptr;
     const auto options = readRunOptions(path);
     if (!isRecorded(options.model)) return nullptr;
-    if (!analysis.ofCaptures) requireModel(path, options);
+    if (!analysis.acceptsCaptures) requireModel(path, options);
     std::int64_t step = -1;
     if (!checkpoint.empty() && checkpoint != "last") {
         const auto* end = checkpoint.data() + checkpoint.size();

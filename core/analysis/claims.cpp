@@ -192,10 +192,10 @@ const char* partUseName(PartUse use) {
     switch (use) {
         case PartUse::Needed:
             return "needed";
-        case PartUse::ListenedTo:
-            return "listened to";
-        case PartUse::InTheWay:
-            return "in the way";
+        case PartUse::Misleading:
+            return "misleading";
+        case PartUse::Harmful:
+            return "harmful";
         case PartUse::NotUsed:
             return "not used";
         case PartUse::Used:
@@ -208,7 +208,7 @@ const char* partUseName(PartUse use) {
 }
 
 bool mattersBy(PartUse use) {
-    return use == PartUse::Needed || use == PartUse::ListenedTo || use == PartUse::InTheWay ||
+    return use == PartUse::Needed || use == PartUse::Misleading || use == PartUse::Harmful ||
            use == PartUse::Used;
 }
 
@@ -315,8 +315,8 @@ std::int64_t roundedUp(double value) {
 }
 
 /// How many standard errors a claim takes that is one of so many.
-double correctedErrors(std::int64_t looks) {
-    const double p = kOneSided / static_cast<double>(std::max<std::int64_t>(1, looks));
+double correctedErrors(std::int64_t comparisons) {
+    const double p = kOneSided / static_cast<double>(std::max<std::int64_t>(1, comparisons));
     double low = 0.0, high = 10.0;
     for (int k = 0; k < 50; ++k) {
         const double middle = 0.5 * (low + high);
@@ -326,9 +326,10 @@ double correctedErrors(std::int64_t looks) {
 }
 
 /// So many examples would probably tell, if the effects are as they were measured.
-std::int64_t advisedExamples(const UseClaim& claim, const MetricWords& words, std::int64_t looks) {
+std::int64_t advisedExamples(const UseClaim& claim, const MetricWords& words,
+                             std::int64_t comparisons) {
     const double t = claim.least;
-    const double corrected = correctedErrors(looks) / kStandardErrors;
+    const double corrected = correctedErrors(comparisons) / kStandardErrors;
     const auto lost = [&](const Replacement& one) { return words.lost(one.change); };
     const auto mildest = lost(claim.mildest());
     double wanted = 0.0;
@@ -417,10 +418,10 @@ UseClaims useClaims(const AblationTable& table) {
         gains.push_back(usable ? best : kUnknown);
         adds.push_back(usable && row.adds ? pAbove(words.gained(*row.adds), 0.0) : kUnknown);
         claim.use = usable ? PartUse::Undecided : PartUse::Unmeasured;
-        claims.looks += usable;
+        claims.comparisons += usable;
         claims.rows.push_back(std::move(claim));
     }
-    claims.byChance = kOneSided * static_cast<double>(claims.looks);
+    claims.expectedFalsePositives = kOneSided * static_cast<double>(claims.comparisons);
     const auto isNeeded = holm(needed, kOneSided), isListened = holm(listened, kOneSided),
                isGain = holm(gains, kOneSided), doesAdd = holm(adds, kOneSided);
     for (std::size_t k = 0; k < claims.rows.size(); ++k) {
@@ -441,16 +442,16 @@ UseClaims useClaims(const AblationTable& table) {
         if (isNeeded[k] && costs(claim.least))
             claim.use = PartUse::Needed;
         else if (isGain[k] && mildest.high < 0.0)
-            claim.use = PartUse::InTheWay;
+            claim.use = PartUse::Harmful;
         else if (isListened[k] && mildest.high < claim.least)
-            claim.use = PartUse::ListenedTo;
+            claim.use = PartUse::Misleading;
         else if (all(within))
             claim.use = PartUse::NotUsed;
         else if (costs(0.0))
             claim.use = PartUse::Used;
-        else if (const auto advised = advisedExamples(claim, words, claims.looks);
+        else if (const auto advised = advisedExamples(claim, words, claims.comparisons);
                  table.available == 0 || advised <= table.available)
-            claim.wouldDo = advised;
+            claim.examplesNeeded = advised;
     }
     for (std::size_t k = 0; k < claims.rows.size(); ++k) {
         auto& claim = claims.rows[k];
@@ -459,7 +460,7 @@ UseClaims useClaims(const AblationTable& table) {
         if (!whole || !table.rows[k].adds) continue;
         claim.group = group->part;
         claim.together = whole->use == PartUse::Needed && claim.use != PartUse::Needed &&
-                         claim.use != PartUse::InTheWay && doesAdd[k] &&
+                         claim.use != PartUse::Harmful && doesAdd[k] &&
                          words.number(words.gained(*table.rows[k].adds).low) !=
                              words.number(0.0);  // as it is written
     }
@@ -490,11 +491,11 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
             return text + "between " + words.after(mild.change, false) + " (" + mild.by + ") and " +
                    words.after(harsh.change) + " (" + harsh.by + ")";
         }
-        case PartUse::ListenedTo:
+        case PartUse::Misleading:
             return "wrong values here mislead the model: another example's cost " +
                    words.amount(claim.otherExample().change) + "; taking " + it + " out costs " +
                    words.amount(mild.change) + " (" + mild.by + "): it can do without";
-        case PartUse::InTheWay:
+        case PartUse::Harmful:
             return "it does better without " + it + ": " + base + " to " +
                    words.after(mild.change) + " (" + mild.by + ")";
         case PartUse::NotUsed:
@@ -512,8 +513,8 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
                         " used by more than " + limit + ": " + range(mild, harsh);
             if (&open != &mild && &open != &harsh)
                 text += ", " + words.amount(open.change) + " (" + open.by + ")";
-            return text + (claim.wouldDo > claim.examples
-                               ? "; about " + groupedNumber(claim.wouldDo) + " would do"
+            return text + (claim.examplesNeeded > claim.examples
+                               ? "; about " + groupedNumber(claim.examplesNeeded) + " would do"
                                : "");
         }
         default:
@@ -545,10 +546,10 @@ std::string useMeaning(const UseClaim& claim, const MetricWords& words, const st
                    (oneEnd ? to + words.unit() + " or " + (words.lowerIsBetter() ? "more" : "less")
                            : "between " + to + " and " + worst + words.unit());
         }
-        case PartUse::ListenedTo:
+        case PartUse::Misleading:
             return "wrong values here cost " + points(claim.otherExample().change) +
                    words.points() + ", but the model can do without";
-        case PartUse::InTheWay:
+        case PartUse::Harmful:
             return "the model does better without " + it + ": " + from + " to " + to + words.unit();
         case PartUse::NotUsed:
             return are + " not used by more than " + words.number(claim.least) + words.points() +

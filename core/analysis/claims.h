@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The claims that may be made about a part of a model, or about two models, and their words: the
 // one place where numbers become claims. Everything is decided by intervals, which are corrected
-// for the number of looks. Pure numbers: no model, no LibTorch.
+// for the number of comparisons. Pure numbers: no model, no LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -101,13 +101,13 @@ private:
 enum class PartUse {
     Unmeasured,  ///< or measured on too few examples
     Needed,      ///< the mildest replacement costs
-    ListenedTo,  ///< another example's values cost, the mildest replacement does not
-    InTheWay,    ///< the mildest replacement gains
+    Misleading,  ///< another example's values cost, the mildest replacement does not
+    Harmful,     ///< the mildest replacement gains
     NotUsed,     ///< no replacement costs or gains as much as matters
     Used,        ///< all replacements cost something; not known is whether as much as matters
     Undecided    ///< none of these is shown
 };
-/// The word for a use: "needed", "listened to", "in the way", "not used", "used", "undecided";
+/// The word for a use: "needed", "misleading", "harmful", "not used", "used", "undecided";
 /// empty for Unmeasured.
 const char* partUseName(PartUse use);
 /// Whether a model answers differently without such a part.
@@ -130,7 +130,7 @@ struct UseClaim {
     double least = 0.0;                     ///< the loss that matters
     std::int64_t examples = 0;
     /// If Undecided: about how many examples would decide; 0: not known, or more than there are.
-    std::int64_t wouldDo = 0;
+    std::int64_t examplesNeeded = 0;
     /// It is not needed alone, but with the others of its group: the group is needed, and without
     /// the others the model answers better with it than without it.
     bool together = false;
@@ -156,9 +156,9 @@ struct UseClaim {
 struct UseClaims {
     std::vector<UseClaim> rows;  ///< as AblationTable::rows
     double least = 0.0;
-    std::int64_t looks = 0;  ///< parts that were measured
+    std::int64_t comparisons = 0;  ///< parts that were measured
     /// How many of these an uncorrected 95 % interval would claim, at most, by chance.
-    double byChance = 0.0;
+    double expectedFalsePositives = 0.0;
     bool better = true;  ///< answersBetter()
     const UseClaim* of(const AblationTable& table, const std::string& part) const;
 };

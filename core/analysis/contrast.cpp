@@ -483,7 +483,7 @@ private:
     }
     bool hasFirst() const {
         if (m_subject.run.empty() || m_subject.model->step() <= 0) return false;
-        const auto here = KeptWeights(m_subject.run).stepsHere();
+        const auto here = KeptWeights(m_subject.run).localSteps();
         return !here.empty() && here.front().step == 0;
     }
 

@@ -309,7 +309,7 @@ Answer answerOf(const Contrast& contrast) {
     };
     using C = Contrast;
     const ColumnTable<C> facts = {
-        columns::derived<C>(ColumnKind::Text, "says", {"Difference"}, contrastHead),
+        columns::derived<C>(ColumnKind::Text, "summary", {"Difference"}, contrastHead),
         columns::text(&C::map, "map"),
         columns::text(&C::attribute, "attribute"),
         columns::text(&C::data, "data"),
@@ -380,7 +380,7 @@ const Analysis& contrastAnalysis() {
             "Contrast takes the pairs that have an attribute and those that have not, and says "
             "which parts of the streams, and which facts of the objects, make the difference "
             "between their scores. Most models take seconds.";
-        a.doing = "Comparing pairs";
+        a.progressText = "Comparing pairs";
         a.input = AnalysisInput::Data;
         a.onDemand = true;
         a = answering(a, contrastFields(), OfferedIn::Row);

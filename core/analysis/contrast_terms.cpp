@@ -544,7 +544,7 @@ torch::Tensor takesPart(const ContrastPairs& pairs) {
     return (defined.sum(2) + defined.sum(1)).gt(0);
 }
 
-torch::Tensor ofThoseThatTakePart(const ContrastPairs& pairs, const torch::Tensor& all) {
+torch::Tensor selectPaired(const ContrastPairs& pairs, const torch::Tensor& all) {
     return all.flatten(0, 1).index_select(0, takesPart(pairs).flatten().nonzero().flatten());
 }
 

@@ -31,7 +31,7 @@ struct ContrastPairs {
 torch::Tensor takesPart(const ContrastPairs& pairs);
 
 /// Of vectors of all objects, [e, n, ...], those of the objects that take part: [objects, ...].
-torch::Tensor ofThoseThatTakePart(const ContrastPairs& pairs, const torch::Tensor& all);
+torch::Tensor selectPaired(const ContrastPairs& pairs, const torch::Tensor& all);
 
 /// What parts are centred by: means over the objects that take part, [n, parts, k], or [1, parts,
 /// k] by offset. `known` [n] or [1]: whether there is one.

@@ -466,8 +466,8 @@ private:
         pairs.no = truth.eq(kPairNo).logical_and(open).to(torch::kDouble);
         const auto differenceOf = [&](const torch::Tensor& u, const torch::Tensor& v,
                                       double scale) {
-            pairs.u = ofThoseThatTakePart(pairs, u).unsqueeze(1);
-            pairs.v = ofThoseThatTakePart(pairs, v).unsqueeze(1);
+            pairs.u = selectPaired(pairs, u).unsqueeze(1);
+            pairs.v = selectPaired(pairs, v).unsqueeze(1);
             pairs.scale = scale;
             return contrastTerms(pairs).difference.item<double>();
         };

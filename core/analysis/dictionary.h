@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Dictionary: what a map compares, from its weights (interventions.md section 15). Does not include
-// torch.
+// QK components: what a map compares, from its weights (interventions.md section 15). Does not
+// include torch.
 #pragma once
 
 #include <cstdint>
@@ -121,9 +121,9 @@ double factShare(const std::vector<double>& scores, const std::vector<std::int64
 /// "form", "facts" and "numbers".
 Answer answerOf(const Dictionary& dictionary);
 
-/// The analysis "dictionary". Throws OptionError for a map that is not there or compares no tokens,
-/// patches or features, Error for weights that are not finite or a map that is the same for all
-/// pairs; Cancelled.
+/// The analysis "qk-components". Throws OptionError for a map that is not there or compares no
+/// tokens, patches or features, Error for weights that are not finite or a map that is the same for
+/// all pairs; Cancelled.
 const Analysis& dictionaryAnalysis();
 const FieldTable<DictionaryOptions>& dictionaryFields();
 const AnalysisRunner& dictionaryRunner();

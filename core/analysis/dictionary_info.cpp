@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The options of dictionary, and its tables.
+// The options of qk-components, and its tables.
 #include <cmath>
 #include <map>
 
@@ -171,7 +171,7 @@ Answer answerOf(const Dictionary& dictionary) {
                         {"Deviation", {3}, "Standard deviation of the scores that it makes"})};
     using D = Dictionary;
     const ColumnTable<D> facts = {
-        columns::derived<D>(ColumnKind::Text, "says", {"Map"}, dictionaryHead),
+        columns::derived<D>(ColumnKind::Text, "summary", {"Map"}, dictionaryHead),
         columns::text(&D::map, "map"),
         columns::text(&D::objects, "objects"),
         columns::text(&D::over, "over"),
@@ -291,17 +291,18 @@ Answer answerOf(const Dictionary& dictionary) {
 const Analysis& dictionaryAnalysis() {
     static const Analysis analysis = [] {
         Analysis a;
-        a.name = "dictionary";
-        a.title = "Dictionary";
+        a.name = "qk-components";
+        a.formerNames = {"dictionary"};
+        a.title = "What a map compares";
         a.group = AnalysisGroup::Pairs;
         a.summary =
             "shows what a map compares: which tokens, patches or features score high together";
         a.purpose =
-            "Dictionary takes the weights of a map and says what it compares: which tokens, "
+            "Splits the weights of a map and says what it compares: which tokens, "
             "patterns of pixels or features of receivers score high with which of senders. In "
             "layer 1 this is what the model does; in later layers it is the direct path, as if the "
             "layers before added nothing. Most models take seconds.";
-        a.doing = "Reading what is compared";
+        a.progressText = "Reading what is compared";
         a.input = AnalysisInput::Data;
         a.dataOptional = true;
         a.split = "train";

@@ -21,7 +21,7 @@ struct Duel {
         std::string architecture;
         std::vector<std::string> streams;  ///< "layer 1", in the order of the forward pass
     };
-    /// How the maps of a layer of A go with those of a layer of B.
+    /// The matching between the maps of one layer of A and one of B.
     struct Match {
         std::string a, b;                   ///< "layer 1"; both empty: all layers at once
         bool heads = false;                 ///< attention; else relations

@@ -404,11 +404,11 @@ const Analysis& duelAnalysis() {
             "A duel runs A and B on the same examples: which of their maps are alike, where their "
             "answers differ, and which parts of B also work in A. Small models take about a "
             "minute, large ones many.";
-        a.doing = "Comparing the two";
+        a.progressText = "Comparing the two";
         a.input = AnalysisInput::Data;
         a.twoModels = a.onDemand = a.continues = a.readsPairs = true;
         a.remark = [](const Answer& result) { return result.text("remark"); };
-        a.adds = [](const OptionValues& known, const OptionValues& next) {
+        a.canExtend = [](const OptionValues& known, const OptionValues& next) {
             const auto part = next.find("part");
             if (part == next.end() || std::get<std::string>(part->second).empty()) return false;
             auto before = known, after = next;

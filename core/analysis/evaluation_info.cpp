@@ -8,7 +8,7 @@ namespace {
 Analysis questionNamed(const char* name, const char* title, const char* doing,
                        AnalysisInput input) {
     Analysis a;
-    a.name = name, a.title = title, a.doing = doing;
+    a.name = name, a.title = title, a.progressText = doing;
     a.input = input;
     a.onDemand = true;
     makeForms(a);

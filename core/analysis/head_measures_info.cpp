@@ -50,7 +50,7 @@ const Analysis& headMeasuresAnalysis() {
         a.title = "Head measures";
         a.group = AnalysisGroup::Text;
         a.summary = "measures the attention of each head to places of a kind (induction, ...)";
-        a.doing = "Measuring the attention of each head";
+        a.progressText = "Measuring the attention of each head";
         a.input = AnalysisInput::OwnText;
         return answering(a, headMeasureFields(), OfferedIn::Row);
     }();

@@ -180,7 +180,7 @@ const Analysis& lensAnalysis() {
         a.name = "lens";
         a.title = "Logit lens";
         a.summary = "shows what a model would answer after each layer (logit lens)";
-        a.doing = "Reading the answers after each layer";
+        a.progressText = "Reading the answers after each layer";
         a = answering(a, lensFields(), OfferedIn::View);
         a.terminal = lensText;
         return a;

@@ -156,7 +156,7 @@ std::unique_ptr<CheckpointSource> openKept(const std::string& run, const std::st
     const bool isNumber = error == std::errc() && rest == end;
     if (isNumber ? hasCheckpoint(run, wanted) : newestStep(run) >= 0) return nullptr;
     const KeptWeights kept(run);
-    if (const auto here = kept.stepsHere(); !isNumber && !here.empty()) wanted = here.back().step;
+    if (const auto here = kept.localSteps(); !isNumber && !here.empty()) wanted = here.back().step;
     if (!kept.find(wanted)) return nullptr;
     step = wanted;
     return kept.load(step, stop, progress);

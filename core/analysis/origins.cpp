@@ -190,7 +190,7 @@ Origins runOrigins(AnalysisSubject& subject, const OriginOptions& choice, const 
     if (what.source < 0 && what.to < 0 && subject.cell) takeShown(what, *subject.cell);
     if (what.source < 0 || what.to < 0)
         throw OptionError(what.source < 0 ? "source" : "to",
-                          "is missing: origins are those of a cell i, j of a map");
+                          "is missing: a score is that of a cell i, j of a map");
     auto& opened = *subject.model;
     const auto& options = opened.options();
     const auto features = featureNamesOf(subject);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Origins: which parts of the streams of i and j a score comes from, exactly (interventions.md
-// section 13). Does not include torch.
+// QK attribution: which parts of the streams of i and j a score comes from, exactly
+// (interventions.md section 13). Does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,7 @@ Origins originsOf(ModelImpl& model, const ModelOptions& options, const ModelInpu
 /// The origins as an answer with the tables "pairs", "matrix", "parts_i", "parts_j" and "tokens".
 Answer answerOf(const Origins& origins);
 
-/// The analysis "origins".
+/// The analysis "qk-attribution".
 const Analysis& originsAnalysis();
 const FieldTable<OriginOptions>& originFields();
 const AnalysisRunner& originsRunner();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The options of origins, and their tables.
+// The options of qk-attribution, and its tables.
 #include <cmath>
 
 #include "analysis/origins.h"
@@ -96,7 +96,7 @@ Answer answerOf(const Origins& origins) {
                          "What the part got from that token, with all parts of the "
                          "other side"})};
     const ColumnTable<Origins> facts = {
-        derived<Origins>(ColumnKind::Text, "says", {"Score"}, originsHead),
+        derived<Origins>(ColumnKind::Text, "summary", {"Score"}, originsHead),
         columns::text(&Origins::map, "map"),
         columns::integer(&Origins::i, "i"),
         columns::integer(&Origins::j, "j"),
@@ -132,11 +132,12 @@ Answer answerOf(const Origins& origins) {
 const Analysis& originsAnalysis() {
     static const Analysis analysis = [] {
         Analysis a;
-        a.name = "origins";
-        a.title = "Origins";
+        a.name = "qk-attribution";
+        a.formerNames = {"origins"};
+        a.title = "Where a score comes from";
         a.group = AnalysisGroup::Pairs;
         a.summary = "shows which parts of the streams of i and j a value of a map comes from";
-        a.doing = "Splitting the score into its parts";
+        a.progressText = "Splitting the score into its parts";
         return answering(a, originFields(), OfferedIn::View);
     }();
     return analysis;

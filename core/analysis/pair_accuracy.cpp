@@ -34,7 +34,7 @@ std::vector<PairResults::Step> stepsOf(const AnalysisSubject& subject,
     if (subject.run.empty())
         throw OptionError("along", "needs a run, which keeps weights along training");
     std::vector<PairResults::Step> steps;
-    const auto kept = KeptWeights(subject.run).stepsHere();
+    const auto kept = KeptWeights(subject.run).localSteps();
     for (std::size_t k = 0; k < kept.size(); ++k) {
         OpenedModel opened(subject.run, std::to_string(kept[k].step), subject.device);
         if (subject.leaveOutTrainingEdits) opened.leaveOutTrainingEdits();

@@ -302,7 +302,7 @@ const Analysis& pairsAnalysis() {
             "Minimal pairs are a good sentence and a wrong one that differs in one respect. This "
             "measures how often the model finds the good one more likely, by phenomenon, and which "
             "token makes the difference. Small models take seconds.";
-        a.doing = "Scoring sentences";
+        a.progressText = "Scoring sentences";
         a.input = AnalysisInput::Sentences;
         a.onDemand = true;
         a = answering(a, pairFields(), OfferedIn::Row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The objects of the examples of a data set that the maps of a model relate, and what is known of
-// pairs of them. Does not include torch.
+// The objects of the examples of a data set that the maps of a model relate, and the attributes of
+// their pairs. Does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -76,8 +76,8 @@ const PairAttribute& attributeFor(PairAttributes& attributes, const PairObjects&
 /// Those that follow from the patches of images: places and mean colours.
 PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset& data,
                                   const ImageInput& input);
-/// The rest of attributesOf(), for attributes of data with so many examples: those of a file, what
-/// never differs dropped, what is the same joined, the halves of ordered ones.
+/// Adds attributes from a file, drops constant ones, merges equal ones, and splits ordered ones at
+/// the median.
 void completeAttributes(PairAttributes& attributes, const PairObjects& objects,
                         std::int64_t examples, const std::string& file);
 

@@ -119,7 +119,7 @@ const Analysis& patchingAnalysis() {
         a.purpose =
             "Patching puts parts of the pass of one input into that of another: which of them "
             "carry what makes the two answers differ. Most models take seconds.";
-        a.doing = "Patching A into B";
+        a.progressText = "Patching A into B";
         a.input = AnalysisInput::Pair;
         a.onDemand = a.readsPairs = true;
         return answering(a, patchingFields(), OfferedIn::Row);

@@ -33,7 +33,7 @@ struct Phenomena {
     std::vector<std::string> findings;
     PairAccuracy all;
     std::string score;
-    std::int64_t looks = 0;  ///< cells that were decided on
+    std::int64_t comparisons = 0;  ///< cells that were decided on
     std::int64_t leftOut = 0;
     std::string firstLeftOut = {};
     std::int64_t unknown = 0;

@@ -66,13 +66,13 @@ void findCarriers(Phenomena& found) {
     for (const auto& one : found.phenomena)
         found.least.push_back(words.leastCost(one.accuracy, kChanceOfPairs));
     std::vector<double> p;
-    found.looks = 0;
+    found.comparisons = 0;
     for (auto& cell : found.cells) {
         cell.carries = false;
         const auto f = static_cast<std::size_t>(cell.phenomenon);
         const auto& phenomenon = found.phenomena[f];
         const bool usable = prefersGood(phenomenon);
-        found.looks += usable;
+        found.comparisons += usable;
         p.push_back(usable ? std::max(pAbove(words.lost(cell.zero.accuracy), found.least[f]),
                                       pAbove(words.lost(cell.mean.accuracy), found.least[f]))
                            : std::numeric_limits<double>::quiet_NaN());
@@ -128,8 +128,8 @@ void findCarriers(Phenomena& found) {
                                limit + ", by its whole interval."
                          : ": no part is shown to carry it. The largest loss is that of " + part +
                                " " + way + ", " + words.amount(most) + "; corrected for " +
-                               groupedNumber(found.looks) +
-                               " looks it is not shown to be more than " + limit + "."));
+                               groupedNumber(found.comparisons) +
+                               " comparisons it is not shown to be more than " + limit + "."));
     }
 }
 
@@ -163,7 +163,7 @@ Answer answerOf(const Phenomena& found) {
         derived<Phenomena>(ColumnKind::Number, "frequencies", {{}, percent},
                            [](const Phenomena& one) { return one.all.frequencies; }),
         columns::text(&Phenomena::score, "score"),
-        columns::integer(&Phenomena::looks, "looks"),
+        columns::integer(&Phenomena::comparisons, "looks"),
         columns::integer(&Phenomena::leftOut, "left_out"),
         columns::text(&Phenomena::firstLeftOut, "first_left_out"),
         columns::integer(&Phenomena::unknown, "unknown_characters"),
@@ -270,7 +270,7 @@ const Analysis& phenomenaAnalysis() {
             "Phenomena takes each head and relation of a language model out and measures how often "
             "the model still prefers the good sentence of minimal pairs: which parts carry "
             "agreement, reflexives, islands and so on, and which none.";
-        a.doing = "Taking parts out";
+        a.progressText = "Taking parts out";
         a.input = AnalysisInput::Sentences;
         a.onDemand = true;
         a.costText = phenomenaCostText;

@@ -29,7 +29,7 @@ struct AnalysisSubject {
     /// itself.
     OpenedModel* model = nullptr;
     /// In place of a model, of a run that another program recorded: for analyses with
-    /// Analysis::ofCaptures, whose data are the captured inputs.
+    /// Analysis::acceptsCaptures, whose data are the captured inputs.
     std::shared_ptr<const CapturedMaps> captured = {};
     std::string path = {};  ///< what the model was opened from
     std::string run = {};   ///< run folder; empty for a checkpoint
@@ -101,7 +101,7 @@ AnalysisRunner makeRunner(const FieldTable<Options>& table,
 /// or that the run was trained on; empty where there are none.
 std::vector<std::string> featureNamesOf(const AnalysisSubject& subject);
 
-/// Of analyses that need them: throw Error where the subject has none.
+/// The subject's input. Throws Error if there is none.
 const ProbeSample& sampleOf(const AnalysisSubject& subject);
 
 }  // namespace relascope::core

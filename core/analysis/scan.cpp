@@ -322,7 +322,7 @@ private:
                seconds(m_scan.untrained) > 0.4 * time)
             --m_scan.untrained;
         if (m_subject.run.empty()) return;
-        const auto steps = static_cast<double>(KeptWeights(m_subject.run).stepsHere().size());
+        const auto steps = static_cast<double>(KeptWeights(m_subject.run).localSteps().size());
         m_scan.along =
             steps > 2.0 &&
             steps * (0.05 + fresh + f * static_cast<double>(m_scan.otherExamples)) < 0.5 * time;

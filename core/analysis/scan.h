@@ -83,20 +83,20 @@ struct ModelScan {
     /// Examples of the first pass, so far and in all: others, so that parts are not chosen and
     /// measured on the same ones.
     std::int64_t estimated = 0, choosing = 0;
-    std::int64_t shift = 1;              ///< of another example's values
-    std::int64_t exact = 0;              ///< parts that are measured exactly
-    std::int64_t untrained = 0;          ///< models that are compared
-    std::int64_t otherExamples = 0;      ///< examples that these answer
-    bool along = false;                  ///< maps are followed along training
-    std::int64_t passes = 0;             ///< that are done, of three
-    std::vector<std::string> described;  ///< maps whose attributes are looked for; empty: not yet
-    std::int64_t allMaps = 0;            ///< that the model has
-    std::vector<Component> parts;        ///< by the largest effect, then by the estimate
-    RelationAtlas atlas;                 ///< of the described maps
-    double least = 0.0;                  ///< what a part has to cost to matter
-    std::int64_t looks = 0;              ///< parts with a claim, and how many of them an
-    double byChance = 0.0;               ///< uncorrected interval would claim by chance, at most
-    std::vector<Finding> findings;       ///< the best first, at most twelve
+    std::int64_t shift = 1;               ///< of another example's values
+    std::int64_t exact = 0;               ///< parts that are measured exactly
+    std::int64_t untrained = 0;           ///< models that are compared
+    std::int64_t otherExamples = 0;       ///< examples that these answer
+    bool along = false;                   ///< maps are followed along training
+    std::int64_t passes = 0;              ///< that are done, of three
+    std::vector<std::string> described;   ///< maps whose attributes are looked for; empty: not yet
+    std::int64_t allMaps = 0;             ///< that the model has
+    std::vector<Component> parts;         ///< by the largest effect, then by the estimate
+    RelationAtlas atlas;                  ///< of the described maps
+    double least = 0.0;                   ///< what a part has to cost to matter
+    std::int64_t comparisons = 0;         ///< parts with a claim
+    double expectedFalsePositives = 0.0;  ///< of uncorrected 95 % intervals, at most
+    std::vector<Finding> findings;        ///< the best first, at most twelve
     std::vector<Explanation> explanations;  ///< of maps of findings
     bool explained = false;                 ///< all that there was time for are measured
     std::vector<std::string> notFound;      ///< sentences on what is not there
@@ -137,7 +137,7 @@ const ModelScan::Explanation* explanationOf(const ModelScan& scan,
                                             const ModelScan::Finding& finding);
 
 /// How many parts were looked at, and what chance gives of them.
-std::string looksText(const ModelScan& scan);
+std::string comparisonsText(const ModelScan& scan);
 
 /// The parts that are measured exactly.
 AblationTable measuredTable(const ModelScan& scan);

@@ -93,15 +93,15 @@ std::string scanText(const ModelScan& scan) {
     }
     if (!scan.notFound.empty()) text += "\nNot found:\n";
     for (const auto& sentence : scan.notFound) text += "- " + sentence + "\n";
-    if (scan.looks > 0) text += "\n" + looksText(scan) + "\n";
+    if (scan.comparisons > 0) text += "\n" + comparisonsText(scan) + "\n";
     return text;
 }
 
 }  // namespace
 
-std::string looksText(const ModelScan& scan) {
-    return "Of " + groupedNumber(scan.looks) + " parts that were measured, at most " +
-           fixedField(scan.byChance, 1) +
+std::string comparisonsText(const ModelScan& scan) {
+    return "Of " + groupedNumber(scan.comparisons) + " parts that were measured, at most " +
+           fixedField(scan.expectedFalsePositives, 1) +
            " would count as needed by chance if each were taken by itself; the words are corrected "
            "for that (Holm).";
 }
@@ -115,7 +115,7 @@ const Analysis& scanAnalysis() {
         a.purpose =
             "A scan looks for the relations and heads that the model needs, and says in sentences "
             "what each of them tells of the objects.";
-        a.doing = "Scanning";
+        a.progressText = "Scanning";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = a.kept = true;
         a.onPairs = phenomenaAnalysis;

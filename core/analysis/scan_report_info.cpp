@@ -159,12 +159,12 @@ std::vector<std::string> methods(const ModelScan& scan) {
         "Use: needed, if the mildest replacement costs at least " + numbers.change(scan.least) +
             (numbers.percent ? " points" : "") +
             ", counting the attention of the layer at zero, which takes the part out, too; "
-            "listened "
-            "to, if only another example's values cost as much; in the way, if the mildest one "
+            "misleading, if only another example's values cost as much; harmful, if the mildest "
+            "one "
             "gains; not used, if none costs or gains as much; used, if all cost something; else "
             "undecided. Each by its whole interval. Needed together: its group is needed, and "
             "without the others of the group the model answers better with it than without it.",
-        looksText(scan)};
+        comparisonsText(scan)};
     if (!scan.atlas.relations.empty()) {
         all.push_back(
             "AUC: how often the map is larger on a pair that has the attribute than on one that "

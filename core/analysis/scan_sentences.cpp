@@ -80,7 +80,8 @@ public:
         m_scan.findings.clear(), m_scan.notFound.clear();
         m_scan.least = m_claims.least;
         m_scan.heading = m_scan.measured > 0 ? scanHeading(m_scan) : std::string();
-        m_scan.looks = m_claims.looks, m_scan.byChance = m_claims.byChance;
+        m_scan.comparisons = m_claims.comparisons;
+        m_scan.expectedFalsePositives = m_claims.expectedFalsePositives;
         for (auto& part : m_scan.parts) part.use = useWord(claimOf(part.row.part));
         const bool estimates = m_scan.passes < 2 && m_scan.measured == 0;
         const auto examples = estimates ? m_scan.estimated : m_scan.measured;
@@ -133,7 +134,7 @@ private:
     }
     /// The effect of a finding, and the edits that confirm it.
     static void measured(ModelScan::Finding& finding, const UseClaim& claim) {
-        const bool misled = claim.use == PartUse::ListenedTo;
+        const bool misled = claim.use == PartUse::Misleading;
         const auto& far = misled ? claim.otherExample() : claim.harshest();
         finding.effect = std::abs((misled ? far : claim.mildest()).change.change);
         for (const auto* one : {&claim.mildest(), &far})

@@ -57,7 +57,7 @@ const Analysis& sharesAnalysis() {
         a.purpose =
             "Shares say how much of the output of each layer comes from each head, each relation "
             "and the symbols: which of them the layer works with. Most models take seconds.";
-        a.doing = "Measuring the shares of each layer";
+        a.progressText = "Measuring the shares of each layer";
         a.input = AnalysisInput::Data;
         a.onDemand = true;
         return answering(a, shareFields(), OfferedIn::Row);

@@ -448,7 +448,7 @@ const Analysis& symbolHeadsAnalysis() {
             "Symbol heads shows a language model sequences of the rule ABA or ABB and patches each "
             "head and relation from a context of the other rule, or of other tokens: which of them "
             "carry the rule, which the token, and which neither.";
-        a.doing = "Patching parts between contexts";
+        a.progressText = "Patching parts between contexts";
         a.input = AnalysisInput::OwnPrompts;
         a.onDemand = true;
         a.costText = symbolCostText;

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/analysis.h"
 #include "analysis/contrast_terms.h"
 #include "analysis/score_parts.h"
 #include "analysis/weight_scores.h"
@@ -247,8 +248,8 @@ void verifyContrast(WhyReport& report, ModelImpl& model, const ModelOptions& opt
     pairs.yes = attribute.ne(0).logical_and(open).to(torch::kDouble);
     pairs.no = attribute.eq(0).logical_and(open).to(torch::kDouble);
     pairs.facts = storedTensor(stored, "facts", file);
-    pairs.u = ofThoseThatTakePart(pairs, read.u);
-    pairs.v = ofThoseThatTakePart(pairs, read.v);
+    pairs.u = selectPaired(pairs, read.u);
+    pairs.v = selectPaired(pairs, read.v);
     const auto means = meansOf(pairs);
     // Intervals of a case are those of drawn sets of examples, the means and effects of all held,
     // and its effects are those of values that 8 objects have.
@@ -389,12 +390,15 @@ VerifyReport verifyWhy(const std::string& folder, const std::string& device,
         if (why.value("format", "") != "relascope-why/1")
             throw FileError(file, "format: '" + why.value("format", "") +
                                       "' is not relascope-why/1, which this program reads");
-        const std::string analysis = why.at("analysis"), name = why.at("model");
+        const auto analysis = currentName(why.at("analysis"));
+        const std::string name = why.at("model");
         const bool contrast = analysis == "contrast";
-        const bool dictionary = analysis == "dictionary";
-        if (analysis != "origins" && !contrast && !dictionary)
-            throw FileError(file, "analysis: '" + analysis +
-                                      "' cannot be verified; origins, contrast and dictionary can");
+        const bool dictionary = analysis == "qk-components";
+        if (analysis != "qk-attribution" && !contrast && !dictionary)
+            throw FileError(file,
+                            "analysis: '" + analysis +
+                                "' cannot be verified; qk-attribution, contrast and qk-components "
+                                "can");
         const auto path = fs::path(name);
         if (name.empty() || path.is_absolute() || name.find("..") != std::string::npos)
             throw FileError(file, "model: '" + name + "' is not the name of a folder");

@@ -14,7 +14,7 @@ namespace relascope::core {
 /// "parameters", "seed", "state", "loss", "validation", "test", "published", "difference", "time",
 /// "tags", "note".
 const std::vector<std::string>& runColumns();
-/// Those that are shown where nobody chooses: without the tags where no run has any.
+/// The default columns: without the tags where no run has any.
 std::vector<std::string> usualRunColumns(const std::vector<ComparedRun>& runs);
 
 /// The order of the page Compare: by the main metric of validation, the best first, and runs

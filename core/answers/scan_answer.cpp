@@ -64,15 +64,14 @@ ColumnTable<PartLine> partColumns(const std::string& metric, double least = 0.0)
         all.push_back(number(name + "_high", value(2)));
     }
     for (auto& column : ColumnTable<R>{
-             text(
-                 "use", [](R& r) -> std::string& { return r.part.use; },
-                 {useHeading(metric, least),
-                  {},
-                  "Needed: the mildest replacement costs more than this. Listened to: only another "
-                  "example's values do. In the way: it gains. Not used: none costs or gains as "
-                  "much. Used: all cost something, and whether more than this is not known. "
-                  "Needed together: with others of its group. Undecided: more examples are "
-                  "needed."}),
+             text("use", [](R& r) -> std::string& { return r.part.use; },
+                  {useHeading(metric, least),
+                   {},
+                   "Needed: the mildest replacement costs more than this. Misleading: only another "
+                   "example's values do. Harmful: it gains. Not used: none costs or gains as "
+                   "much. Used: all cost something, and whether more than this is not known. "
+                   "Needed together: with others of its group. Undecided: more examples are "
+                   "needed."}),
              text("label", [](R& r) -> std::string& { return r.label; },
                   {"Label", {}, "What the map tells of pairs of objects"}),
              text("attribute", [](R& r) -> std::string& { return r.attribute; }),
@@ -229,8 +228,8 @@ const ColumnTable<ModelScan>& scanFacts() {
                                        columns::integer(&R::passes, "passes"),
                                        columns::integer(&R::allMaps, "all_maps"),
                                        columns::number(&R::least, "least_cost"),
-                                       columns::integer(&R::looks, "looks"),
-                                       columns::number(&R::byChance, "by_chance"),
+                                       columns::integer(&R::comparisons, "looks"),
+                                       columns::number(&R::expectedFalsePositives, "by_chance"),
                                        columns::text(&R::remark, "remark"),
                                        columns::text(&R::basis, "basis")};
     return all;

@@ -304,7 +304,7 @@ KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
     for (const auto& entry : fs::directory_iterator(m_folder, error)) {
         const auto name = entry.path().filename().string();
         if (const auto step = keptFileStep(name); step >= 0) found.push_back(step);
-        if (const auto step = seriesFileStep(name); step >= 0) addElsewhere(step);
+        if (const auto step = seriesFileStep(name); step >= 0) addExternal(step);
     }
     if (error && error != std::errc::no_such_file_or_directory)
         m_problems.push_back(m_folder + ": could not be listed: " + error.message());
@@ -334,14 +334,14 @@ KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
     }
 }
 
-void KeptWeights::addElsewhere(std::int64_t step) {
+void KeptWeights::addExternal(std::int64_t step) {
     try {
         const auto found = readSeriesStep(m_folder, step);
         const auto text = found.name + "\n" + found.checkpoint;
         std::error_code ignored;
         const auto place = placeOf(found);
         m_steps.push_back(
-            {step, KeptForm::Elsewhere, found.bytes, -1, isMarkedStep(m_folder, step),
+            {step, KeptForm::External, found.bytes, -1, isMarkedStep(m_folder, step),
              crc32Of(0, reinterpret_cast<const std::uint8_t*>(text.data()), text.size()),
              found.checkpoint, found.name, !place.empty() && fs::exists(place, ignored)});
     } catch (const Error& problem) {
@@ -349,7 +349,7 @@ void KeptWeights::addElsewhere(std::int64_t step) {
     }
 }
 
-std::vector<KeptStep> KeptWeights::stepsHere() const {
+std::vector<KeptStep> KeptWeights::localSteps() const {
     std::vector<KeptStep> here;
     std::copy_if(m_steps.begin(), m_steps.end(), std::back_inserter(here),
                  [](const KeptStep& step) { return step.here; });
@@ -373,7 +373,7 @@ std::unique_ptr<CheckpointSource> KeptWeights::load(
     std::int64_t step, const std::stop_token& stop,
     const std::function<bool(double)>& progress) const {
     const auto* kept = find(step);
-    if (!kept || kept->form != KeptForm::Elsewhere)
+    if (!kept || kept->form != KeptForm::External)
         return std::make_unique<KeptSource>(m_folder, step);
     auto place = placeOf({step, kept->name, kept->checkpoint, kept->bytes});
     if (place.empty()) {

@@ -23,8 +23,8 @@ struct KeptStep {
     std::int64_t base = -1;       ///< the step that it is the difference to; -1: none
     bool marked = false;          ///< never dropped for another one
     std::uint32_t checksum = 0;   ///< checksum of its values, from the header
-    std::string checkpoint = {};  ///< of KeptForm::Elsewhere: a path, or "hub:ORG/NAME@COMMIT"
-    std::string name = {};        ///< of KeptForm::Elsewhere: "chck_10M"
+    std::string checkpoint = {};  ///< of KeptForm::External: a path, or "hub:ORG/NAME@COMMIT"
+    std::string name = {};        ///< of KeptForm::External: "chck_10M"
     bool here = true;             ///< false: load() fetches it first
 };
 
@@ -47,7 +47,7 @@ public:
 
     /// The steps whose weights are on this machine; those that are not are fetched only where one
     /// of them is asked for.
-    std::vector<KeptStep> stepsHere() const;
+    std::vector<KeptStep> localSteps() const;
     /// The weights of a step, in float32 and under their names, for loadWeights() (tensor_io.h).
     /// Headers are checked here, values when the first one is read. Throws FileError; where it is
     /// fetched, as ModelFetcher.
@@ -55,7 +55,7 @@ public:
                                            const std::function<bool(double)>& progress = {}) const;
 
 private:
-    void addElsewhere(std::int64_t step);
+    void addExternal(std::int64_t step);
 
     std::string m_folder;
     std::vector<KeptStep> m_steps;

@@ -105,7 +105,7 @@ std::vector<FamilyFacts> familyLedger() {
             facts.generation = !ours && details && hasRowForm(*details, ends ? *ends : EndDetails())
                                    ? "one row a token"
                                    : "with the cache";
-        if (ours) facts.origins = "relations";
+        if (ours) facts.qkAttribution = "relations";
         if (const auto* block = model.find<BlockOptions>();
             encoder || (block && !block->norm_first))
             facts.attribution = "none";

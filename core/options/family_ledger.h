@@ -9,14 +9,14 @@
 
 namespace relascope::core {
 
-/// A family whose models open. Maps, edits, lens, scan and dictionary work on all of them.
+/// A family whose models open. Maps, edits, lens, scan and qk-components work on all of them.
 struct FamilyFacts {
     std::string type, title;
     std::string
-        generation;       ///< how texts are generated: "one row a token", "with the cache", "none"
-    std::string origins;  ///< "scores", or what of them is a sum over parts
-    std::string attribution;  ///< "logits", or "none"
-    std::string training;     ///< "continues" from the checkpoint, or "none"
+        generation;  ///< how texts are generated: "one row a token", "with the cache", "none"
+    std::string qkAttribution;  ///< "scores", or what of them is a sum over parts
+    std::string attribution;    ///< "logits", or "none"
+    std::string training;       ///< "continues" from the checkpoint, or "none"
 };
 /// Of models as `model_type` alone describes them, in the order of the tables.
 std::vector<FamilyFacts> familyLedger();

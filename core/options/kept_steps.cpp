@@ -28,7 +28,7 @@ const char* keptFormName(KeptForm form) {
             return "bfloat16";
         case KeptForm::Xor:
             return "xor";
-        case KeptForm::Elsewhere:
+        case KeptForm::External:
             return "checkpoint";
     }
     return "float32";

@@ -15,7 +15,7 @@ enum class KeptForm {
     Float32,   ///< as they are
     BFloat16,  ///< rounded to nearest, ties to even
     Xor,       ///< bfloat16, as the difference to the kept step before, compressed
-    Elsewhere  ///< not in the run: a checkpoint that another program left (series.h)
+    External   ///< not in the run: a checkpoint that another program left (series.h)
 };
 
 /// The name of a form: "float32", "bfloat16", "xor", "checkpoint".

@@ -2,9 +2,11 @@
 #include "question/question_fields.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 
 #include "analysis/analysis.h"
+#include "question/table_command.h"
 #include "types/error.h"
 #include "types/suggest.h"
 #include "views/curve_look.h"
@@ -155,27 +157,35 @@ Specs generateSpecs() {
 struct AskedCommand {
     std::string name, summary;
     AskedModels models;
-    Specs (*fields)();
+    std::function<Specs()> fields;
 };
+/// The commands with those of tables behind them.
+std::vector<AskedCommand> withTables(std::vector<AskedCommand> rows) {
+    for (const auto& one : tableCommands()) {
+        const auto& described = one.described;
+        rows.push_back({described.name, described.summary, {false, {}, false, false}, [&described] {
+                            Specs all;
+                            for (const auto& field : described.fields) all.push_back(field.spec);
+                            return all;
+                        }});
+    }
+    return rows;
+}
 const std::vector<AskedCommand>& askedCommands() {
-    static const std::vector<AskedCommand> all = {
-        {kInspectView,
-         "gives a map of the relations or of the attention",
-         {true, "step"},
-         inspectSpecs},
-        {"eval", "evaluates a run or a checkpoint", {false, "checkpoint"}, evalSpecs},
-        {"generate",
-         "continues a text with a language model",
-         {false, "checkpoint"},
-         generateSpecs},
-        {"points",
-         "lists the hook points of a model, where edits can be made",
-         {false, "checkpoint", false, false},
-         [] { return Specs(); }},
-        {"verify",
-         "compares a model's outputs with its reference outputs",
-         {false, "", false, false},
-         [] { return Specs(); }}};
+    static const std::vector<AskedCommand> all =
+        withTables({{kInspectView,
+                     "gives a map of the relations or of the attention",
+                     {true, "step"},
+                     inspectSpecs},
+                    {"eval", "evaluates a run or a checkpoint", {false, "checkpoint"}, evalSpecs},
+                    {"generate",
+                     "continues a text with a language model",
+                     {false, "checkpoint"},
+                     generateSpecs},
+                    {"points",
+                     "lists the hook points of a model, where edits can be made",
+                     {false, "checkpoint", false, false},
+                     [] { return Specs(); }}});
     return all;
 }
 const AskedCommand* askedCommand(const std::string& name) {
@@ -208,8 +218,9 @@ std::vector<FieldSpec> commandFields(const std::string& command) {
 }
 
 const Analysis* analysisOfCommand(const std::string& command) {
+    const auto name = currentName(command);
     for (const auto* one : analyses())
-        if (one->name == command) return one;
+        if (one->name == name) return one;
     return nullptr;
 }
 
@@ -252,8 +263,10 @@ std::vector<FieldSpec> questionFields(const std::string& command) {
         return all;
     }
     if (const auto* analysis = analysisOfCommand(command)) return analysisSpecs(*analysis);
+    if (findTableCommand(command)) return commandFields(command);
     std::vector<std::string> known = {kInspectView, kStudyView, kCurvesView};
     for (const auto* one : analyses()) known.push_back(one->name);
+    for (const auto& one : tableCommands()) known.push_back(one.described.name);
     throw OptionError("command", unknownName("view", command, known));
 }
 
@@ -291,6 +304,8 @@ std::string unreadByWindow(const Question& view) {
         return "the window does not measure with '" + name + "' (" + value.substr(0, 200) + ")";
     };
     if (view.option("bf16")) return unread("bf16", "true");
+    if (findTableCommand(view.command))
+        return "the window has no page for '" + view.command + "'; relascope-cli draw draws it";
     if (!analysis) return {};
     std::vector<const char*> names;
     if (analysis->input == AnalysisInput::Data) names = {"text", "data", "pairs", "fields"};

@@ -23,7 +23,7 @@ inline bool isOfWeights(const std::string& command) {
     return command != kStudyView && command != kCurvesView;
 }
 
-/// The analysis that a command is; null for another one.
+/// The analysis that a command is, also by a former name; null for another one.
 const Analysis* analysisOfCommand(const std::string& command);
 /// How the models of a question are named.
 struct AskedModels {

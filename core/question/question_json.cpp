@@ -45,7 +45,14 @@ std::vector<ModelMember> modelMembers(const std::string& command) {
     return all;
 }
 
-SchemaJson schemaOfField(const FieldSpec& spec) {
+std::string textOf(const std::string& name, const SchemaJson& value) {
+    if (!value.is_string()) throw OptionError(name, "is no text");
+    return value.get<std::string>();
+}
+
+}  // namespace
+
+SchemaJson schemaOf(const FieldSpec& spec) {
     SchemaJson json = SchemaJson::object();
     const auto bounds = [&](SchemaJson& number) {
         if (std::isfinite(spec.minimum)) number["minimum"] = spec.minimum;
@@ -82,13 +89,6 @@ SchemaJson schemaOfField(const FieldSpec& spec) {
     return json;
 }
 
-std::string textOf(const std::string& name, const SchemaJson& value) {
-    if (!value.is_string()) throw OptionError(name, "is no text");
-    return value.get<std::string>();
-}
-
-}  // namespace
-
 SchemaJson schemaOf(const std::string& command) {
     SchemaJson members = SchemaJson::object();
     for (const auto& member : modelMembers(command)) {
@@ -97,7 +97,7 @@ SchemaJson schemaOf(const std::string& command) {
                                    : SchemaJson{{"type", "array"}, {"items", {{"type", "string"}}}};
         members[member.name]["description"] = member.help;
     }
-    for (const auto& spec : commandFields(command)) members[spec.name] = schemaOfField(spec);
+    for (const auto& spec : commandFields(command)) members[spec.name] = schemaOf(spec);
     return {{"type", "object"},
             {"properties", std::move(members)},
             {"required", {"path"}},
@@ -123,7 +123,7 @@ Question questionOf(const std::string& command, const SchemaJson& members) {
     if (!members.is_object()) throw OptionError("arguments", "is no JSON object");
     const auto specs = commandFields(command);
     const auto models = modelMembers(command);
-    Question asked{command, {Model()}, {}};
+    Question asked{currentName(command), {Model()}, {}};
     std::vector<std::string> known;
     for (const auto& member : models) {
         known.push_back(member.name);

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "types/field.h"
 #include "types/question.h"
 
 namespace relascope::core {
 
+/// The JSON Schema of the value of a field.
+nlohmann::ordered_json schemaOf(const FieldSpec& spec);
 /// What questionOf() takes, as a JSON Schema (draft 2020-12) of an object.
 nlohmann::ordered_json schemaOf(const std::string& command);
 /// What a question says, as an object.

@@ -31,4 +31,23 @@ inline std::optional<std::string> fromBase64(std::string_view text) {
     return bytes;
 }
 
+/// Bytes in base64, with padding.
+inline std::string toBase64(std::string_view bytes) {
+    static constexpr char kDigits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        const auto byte = [&](std::size_t k) -> std::uint32_t {
+            return at + k < bytes.size() ? static_cast<unsigned char>(bytes[at + k]) : 0;
+        };
+        const auto three = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for (int k = 0; k < 4; ++k)
+            text += at + static_cast<std::size_t>(k) > bytes.size()
+                        ? '='
+                        : kDigits[three >> (18 - 6 * k) & 63U];
+    }
+    return text;
+}
+
 }  // namespace relascope::core

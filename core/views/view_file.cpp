@@ -231,7 +231,7 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     if (!members.find("format")) throw OptionError("format", "is missing: this is no view file");
     View view;
     view.version = members.text("version");
-    view.command = members.text("command");
+    view.command = currentName(members.text("command"));
     const auto specs = questionFields(view.command);
     if (const auto* subjects = members.find("subjects")) {
         if (!subjects->is_array() || subjects->size() > kMostCurves)

@@ -71,7 +71,7 @@ std::string ofCheckpoint(const std::string& path) {
 }
 
 std::string ofKept(const std::string& run, const KeptStep& kept) {
-    if (kept.form == KeptForm::Elsewhere) {
+    if (kept.form == KeptForm::External) {
         const auto place = placeOf(readSeriesStep(keptFolder(run), kept.step));
         if (place.empty())
             throw FileError(run, "the weights of step " + std::to_string(kept.step) +
@@ -160,7 +160,7 @@ std::string weightsChecksum(const std::string& path, const std::string& checkpoi
         return fileChecksum(maps);
     if (const auto file = checkpointFile(path, step); !file.empty()) return fileChecksum(file);
     const KeptWeights kept(path);
-    const auto here = kept.stepsHere();
+    const auto here = kept.localSteps();
     const auto* found = step >= 0 ? kept.nearest(step) : here.empty() ? nullptr : &here.back();
     if (found) return ofKept(path, *found);
     const auto captured = captureFile(path, step);

@@ -166,6 +166,20 @@ void checkIndices(const Answer& answer) {
         }
 }
 
+/// The words and keys of today in an answer that an older program has stored.
+void renewWords(Answer& answer) {
+    for (auto& table : answer.tables)
+        for (auto& column : table.columns) {
+            if (table.key.empty() && column.key == "says") column.key = "summary";
+            if (column.key != "use") continue;
+            for (auto& text : column.texts)
+                if (text == "listened to")
+                    text = "misleading";
+                else if (text == "in the way")
+                    text = "harmful";
+        }
+}
+
 }  // namespace
 
 Json answerToJson(const Answer& answer, Bytes& blob) {
@@ -248,6 +262,7 @@ Answer answerFromJson(const Json& json, std::span<const std::uint8_t> blob) try 
         answer.pictures.push_back(std::move(picture));
     }
     if (!values.atEnd()) throw FrameError("the values of an answer are followed by others");
+    renewWords(answer);
     checkIndices(answer);
     return answer;
 } catch (const nlohmann::json::exception& error) {

@@ -52,7 +52,7 @@ std::tuple<MapKind, int, int> placeOf(const RelationMap& map) {
 
 }  // namespace
 
-ProbeResult SentMaps::rest(ProbeResult result) {
+ProbeResult SentMaps::unsent(ProbeResult result) {
     std::erase_if(result.maps, [this](const auto& m) { return !m_sent.insert(placeOf(m)).second; });
     return result;
 }

@@ -108,8 +108,8 @@ struct Probed {
 /// The maps of one answer that were sent: each is once, with a part or at the end.
 class SentMaps {
 public:
-    /// The result with the maps that were not; they are, from here on.
-    ProbeResult rest(ProbeResult result);
+    /// The result with the maps that were not sent yet; they count as sent from here on.
+    ProbeResult unsent(ProbeResult result);
 
 private:
     std::set<std::tuple<MapKind, int, int>> m_sent;

@@ -129,7 +129,7 @@ TEST_F(AtlasPageTest, WhatMakesTheDifferenceIsOfTheChosenMap) {
     EXPECT_EQ(difference->values().at("by"), FieldValue(std::string("facts")));
     // What it compares, from the weights.
     choice->button(2)->click();
-    auto* compares = page()->tab("dictionary");
+    auto* compares = page()->tab("qk-components");
     ASSERT_TRUE(compares->isVisible());
     EXPECT_EQ(compares->values().at("attribute"), difference->values().at("attribute"));
     click(compares->runButton());

@@ -83,13 +83,14 @@ TEST_F(MeasurePageTest, ShowsTheTabsOfAGroup) {
     EXPECT_FALSE(shownTabs().contains("Contrast"));
     auto* groups = child<SegmentedControl>(&analyses(), "What is measured");
     QTest::mouseClick(groups->button(1), Qt::LeftButton);
-    EXPECT_EQ(shownTabs(), QStringList({"Contrast", "Dictionary", "Origins"}));
+    EXPECT_EQ(shownTabs(),
+              QStringList({"Contrast", "What a map compares", "Where a score comes from"}));
     EXPECT_EQ(analyses().current()->analysis().name, "contrast");
     tabs()->setCurrentIndex(tabs()->currentIndex() + 1);
     QTest::mouseClick(groups->button(2), Qt::LeftButton);
     EXPECT_TRUE(shownTabs().contains("Minimal pairs"));
     QTest::mouseClick(groups->button(1), Qt::LeftButton);
-    EXPECT_EQ(analyses().current()->analysis().name, "dictionary") << "as it was left";
+    EXPECT_EQ(analyses().current()->analysis().name, "qk-components") << "as it was left";
     // What a page of the smallest window has room for.
     for (const auto* analysis : core::analyses())
         if (!analysis->twoModels && !analysis->kept) {

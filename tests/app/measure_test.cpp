@@ -136,17 +136,17 @@ TEST_F(MeasureWindowTest, FitsASmallScreen) {
         EXPECT_LE(window.tab(analysis->name)->minimumSizeHint().width(), 1200) << analysis->name;
 }
 
-// A dictionary of patches reads the training split and shows patterns; that of a checkpoint reads
+// Of patches the training split is read and patterns are shown; of a checkpoint
 // its weights alone.
 TEST_F(MeasureWindowTest, ShowsWhatAMapComparesWithDataAndWithout) {
-    open(kRuns + "vision", "dictionary");
-    auto* tab = window.tab("dictionary");
-    auto* tables = view<TablesView>("dictionary");
+    open(kRuns + "vision", "qk-components");
+    auto* tab = window.tab("qk-components");
+    auto* tables = view<TablesView>("qk-components");
     ASSERT_NE(tables, nullptr);
     EXPECT_EQ(child<QComboBox>(tab, "Split")->currentText(), "train");
     EXPECT_TRUE(tables->sentence().contains("says what it compares"));
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle("dictionary"));
+    ASSERT_TRUE(idle("qk-components"));
     ASSERT_FALSE(tables->isEmpty()) << tables->sentence().toStdString();
     EXPECT_TRUE(tables->table()->tableModel()->hasPictures());
     EXPECT_FALSE(tables->table()->tableModel()->picture(0, 1).isNull());
@@ -154,14 +154,14 @@ TEST_F(MeasureWindowTest, ShowsWhatAMapComparesWithDataAndWithout) {
     EXPECT_TRUE(tables->isEmpty());
     EXPECT_FALSE(child<QComboBox>(tab, "Split")->isEnabled());
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle("dictionary"));
+    ASSERT_TRUE(idle("qk-components"));
     ASSERT_FALSE(tables->isEmpty()) << tables->sentence().toStdString();
     EXPECT_FALSE(tables->table()->tableModel()->hasPictures());
     EXPECT_GT(tables->choice()->count(), 1) << "components, highest and lowest pairs";
     // Of images something must vary.
     window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle("dictionary"));
+    ASSERT_TRUE(idle("qk-components"));
     EXPECT_TRUE(tables->isEmpty());
     EXPECT_TRUE(tables->sentence().contains("is read from examples"))
         << tables->sentence().toStdString();
@@ -719,6 +719,9 @@ TEST_F(MeasureWindowTest, OptionsAreTakenBackAndKeptForTheNextSession) {
     EXPECT_EQ(seed->value(), 8);
     QTest::keyClick(seed->findChild<QLineEdit*>(), Qt::Key_Z, Qt::ControlModifier);
     EXPECT_EQ(seed->value(), 7);
+    // By the name of an analysis in an earlier version.
+    other.restoreOptions("{\"dictionary\":{\"components\":3},\"unfolded\":[]}");
+    EXPECT_EQ(other.tab("qk-components")->values().at("components"), FieldValue(std::int64_t{3}));
     // What another version or another program wrote.
     for (const char* text : {"", "[]", "{\"heads\":{\"seed\":\"x\"}}", "{\"heads\":{\"seed\":-4}}",
                              "{\"none\":{}}", "{\"heads\":3}", "{\"heads\":{\"new\":1}}"})

@@ -347,6 +347,9 @@ TEST(Launch, OptionsAskForAWindowOfTheirOwn) {
     char program[] = "relascope", command[] = "export", file[] = "/a/run";
     char* words[] = {program, command, file};
     EXPECT_TRUE(isCommandLine(3, words));
+    char former[] = "dictionary";
+    words[1] = former;
+    EXPECT_TRUE(isCommandLine(3, words)) << "a command by its name of earlier versions";
     words[1] = file;
     EXPECT_FALSE(isCommandLine(3, words));
     int exit = -1;

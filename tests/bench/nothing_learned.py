@@ -20,7 +20,7 @@ import numpy as np
 from coverage import exact  # beside this file
 
 SIZES = ["data.train_size=500", "data.validation_size=1000", "data.test_size=100"]
-WORDS = ["needed", "listened to", "in the way", "needed together"]
+WORDS = ["needed", "misleading", "harmful", "needed together"]
 
 
 def call(binary, *arguments, **options):

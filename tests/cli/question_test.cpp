@@ -3,6 +3,7 @@
 // every command that is one, with texts that a shell or a parser could take for something else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -12,6 +13,7 @@
 #include "question/question_fields.h"
 #include "question/question_json.h"
 #include "question/question_words.h"
+#include "question/table_command.h"
 #include "support/rooms.h"
 #include "support/shell_words.h"
 #include "views/view_file.h"
@@ -90,13 +92,31 @@ TEST(Question, IsTheSameAsWordsThroughAShellAndAsJson) {
             ASSERT_EQ(cli::questionOf(typed), asked) << core::commandLine(words);
             ASSERT_EQ(core::questionOf(command, core::jsonOf(asked)), asked)
                 << core::jsonOf(asked).dump();
-            if (command != core::kInspectView && !core::analysisOfCommand(command)) continue;
+            if (command != core::kInspectView && !core::analysisOfCommand(command) &&
+                !core::findTableCommand(command))
+                continue;
             View view;  // the others make no view files
             static_cast<Question&>(view) = asked;
             const auto json = core::viewToJson(view, "/").dump();
             const auto back = core::viewFromJson(json, "/x.relaview");
             ASSERT_EQ(static_cast<const Question&>(back), asked) << json;
         }
+}
+
+TEST(Question, TakesTheFormerNamesOfCommands) {
+    for (const auto& [former, now] :
+         {std::pair("origins", "qk-attribution"), std::pair("dictionary", "qk-components")}) {
+        EXPECT_EQ(cli::questionOf({former, "/r", "--layer", "2"}),
+                  cli::questionOf({now, "/r", "--layer", "2"}));
+        EXPECT_EQ(cli::questionOf({former, "/r"}).command, now);
+        EXPECT_EQ(core::questionOf(former, {{"path", "/r"}}).command, now);
+        const auto json = nlohmann::json{
+            {"format", "relascope-view/1"}, {"command", former}, {"subjects", {{{"path", "/r"}}}}};
+        EXPECT_EQ(core::viewFromJson(json.dump(), "/x.relaview").command, now);
+        EXPECT_EQ(core::findAnalysis(former), core::findAnalysis(now));
+        const auto all = core::questionCommands();
+        EXPECT_EQ(std::count(all.begin(), all.end(), former), 0) << "is accepted and not shown";
+    }
 }
 
 TEST(Question, NamesWhatItDoesNotTake) {

@@ -75,6 +75,12 @@ TEST(SessionProcess, RunsACommandAsTheCommandLineDoes) {
         EXPECT_EQ(answer.message["code"], 0);
         EXPECT_EQ(text(answer), printed.out);
     }
+    // A command by its name of earlier versions.
+    std::vector<std::string> words = {"dictionary", kStoredRuns + "vision", "--layer=1",
+                                      "--split=validation"};
+    const auto former = text(command(session, words));
+    words[0] = "qk-components";
+    EXPECT_EQ(former, text(command(session, words)));
     const auto sentence = [&](std::vector<std::string> words) -> std::string {
         try {
             command(session, std::move(words));

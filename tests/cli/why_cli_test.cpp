@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// relascope-cli origins, contrast and dictionary, as a user meets them.
+// relascope-cli qk-attribution, contrast and qk-components, as a user meets them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ const std::string kWhyGolden = kWhyFixtures + "/golden/", kWhyRuns = kWhyFixture
 
 TEST(OriginsCli, SplitsACellOfEveryKindOfModel) {
     const auto origins =
-        json(runCli("origins --json " + kWhyGolden +
+        json(runCli("qk-attribution --json " + kWhyGolden +
                     "lm_symbolic_rope_gqa --reference 1 --layer 2 --index 3 --source 10 --to 4 "
                     "--grain heads --tokens-of 'layer 1 relational head 1 relation 2' --top 3"));
     EXPECT_EQ(origins["map"], "layer 2 relation 3");
@@ -32,7 +32,7 @@ TEST(OriginsCli, SplitsACellOfEveryKindOfModel) {
     EXPECT_NEAR(tokens, part, 1e-5);
     EXPECT_LE(origins["pairs"].size(), 6U);
     // Attention is read against its row, and a decoder's map names the parts of the other stack.
-    const auto cross = runCli("origins " + kWhyGolden +
+    const auto cross = runCli("qk-attribution " + kWhyGolden +
                               "seq2seq_dat_math --reference 1 --stack decoder --kind cross "
                               "--layer 1 --source 2 --to 1");
     EXPECT_EQ(cross.code, 0) << cross.err;
@@ -41,16 +41,29 @@ TEST(OriginsCli, SplitsACellOfEveryKindOfModel) {
     const testing_support::TemporaryFolder folder{"origins"};
     std::filesystem::create_directories(folder.path());
     const auto out = folder / "o.csv";
-    EXPECT_EQ(
-        runCli("origins " + kWhyRuns + "vision --sample 1 --layer 1 --source 3 --to 5 --out " + out)
-            .code,
-        0);
+    EXPECT_EQ(runCli("qk-attribution " + kWhyRuns +
+                     "vision --sample 1 --layer 1 --source 3 --to 5 --out " + out)
+                  .code,
+              0);
     EXPECT_EQ(slurp(out).rfind("i,j,value", 0), 0u);
+}
+
+TEST(OriginsCli, IsAlsoGivenByItsNameOfEarlierVersions) {
+    const auto words = " --json " + kWhyGolden +
+                       "lm_rca --reference 1 --layer 1 --kind attention-ra --source 4 --to 2";
+    const auto now = runCli("qk-attribution" + words);
+    EXPECT_EQ(now.code, 0) << now.err;
+    EXPECT_EQ(runCli("origins" + words).out, now.out);
+    EXPECT_EQ(runCli("--threads 1 origins" + words).out, now.out);
+    EXPECT_EQ(runCli("dictionary --help").out, runCli("qk-components --help").out);
+    const auto help = runCli("--help").out;
+    EXPECT_NE(help.find("  qk-components "), std::string::npos) << help;
+    EXPECT_EQ(help.find("dictionary"), std::string::npos) << help;
 }
 
 TEST(OriginsCli, RefusesWithTheReason) {
     const auto cell = [](const std::string& model) {
-        return "origins " + kWhyGolden + model + " --reference 1 --layer 1 ";
+        return "qk-attribution " + kWhyGolden + model + " --reference 1 --layer 1 ";
     };
     expectRefused(cell("lm_rca") + "--kind attention-ra --source 4 --to 9", 2,
                   "token 9 lies behind the mask of token 4");
@@ -68,7 +81,7 @@ TEST(ContrastCli, RefusesAnAttributeThatIsNotThere) {
 
 TEST(DictionaryCli, ListsTokensPatternsAndPartners) {
     // A checkpoint has no data: all tokens count alike.
-    const auto text = json(runCli("dictionary --json " + kWhyGolden +
+    const auto text = json(runCli("qk-components --json " + kWhyGolden +
                                   "public/gpt2_tied --layer 1 --kind attention-sa --index 2 "
                                   "--token id:17 --top 3 --components 2 --at 5,3"));
     EXPECT_EQ(text["map"], "layer 1 head 2 (attention-sa)");
@@ -80,7 +93,7 @@ TEST(DictionaryCli, ListsTokensPatternsAndPartners) {
     EXPECT_NEAR(text["receivers"].get<double>(), 0.29481, 1e-4) << "golden case dictionary_gpt2";
     // What is said of a later layer is the direct path.
     const auto later =
-        runCli("dictionary " + kWhyGolden + "lm_symbolic_rope_gqa --layer 2 --components 2");
+        runCli("qk-components " + kWhyGolden + "lm_symbolic_rope_gqa --layer 2 --components 2");
     EXPECT_EQ(later.code, 0) << later.err;
     EXPECT_NE(later.out.find("As if the layers before added nothing"), std::string::npos)
         << later.out;
@@ -89,7 +102,7 @@ TEST(DictionaryCli, ListsTokensPatternsAndPartners) {
     std::filesystem::create_directories(folder.path());
     const auto out = folder / "d.json", tex = folder / "d.tex", csv = folder / "d.csv";
     const auto patches =
-        "dictionary " + kWhyRuns + "vision --layer 1 --components 2 --split validation ";
+        "qk-components " + kWhyRuns + "vision --layer 1 --components 2 --split validation ";
     EXPECT_EQ(runCli(patches + "--attribute 'same colour' --out " + out).code, 0);
     const auto found = nlohmann::json::parse(slurp(out));
     EXPECT_EQ(found["objects"], "patches");
@@ -103,17 +116,17 @@ TEST(DictionaryCli, ListsTokensPatternsAndPartners) {
 }
 
 TEST(DictionaryCli, RefusesWithTheReason) {
-    expectRefused("dictionary " + kWhyGolden + "vidat_relational_games_mixed --layer 1", 2,
+    expectRefused("qk-components " + kWhyGolden + "vidat_relational_games_mixed --layer 1", 2,
                   "--data");
-    expectRefused("dictionary " + kWhyGolden + "relational_games_corelnet --layer 1", 2,
+    expectRefused("qk-components " + kWhyGolden + "relational_games_corelnet --layer 1", 2,
                   "compares one vector");
-    expectRefused("dictionary " + kWhyGolden + "lm_rca --layer 1 --kind attention-ra --at 3", 2,
+    expectRefused("qk-components " + kWhyGolden + "lm_rca --layer 1 --kind attention-ra --at 3", 2,
                   "--at");
-    expectRefused("dictionary " + kWhyGolden +
+    expectRefused("qk-components " + kWhyGolden +
                       "lm_rca --layer 1 --kind attention-ra "
                       "--weights /nowhere.txt",
                   2, "--weights");
-    expectRefused("dictionary " + kWhyGolden +
+    expectRefused("qk-components " + kWhyGolden +
                       "public/gpt2_tied --layer 1 --kind attention-sa "
                       "--weights /nowhere.txt",
                   1, "nowhere");

@@ -66,7 +66,8 @@ TEST(Analyses, AreDescribed) {
         SCOPED_TRACE(a.name);
         EXPECT_TRUE(names.insert(a.name).second) << "twice";
         EXPECT_EQ(core::findAnalysis(a.name), analysis);
-        for (const auto& text : {a.name, a.title, a.summary, a.doing}) EXPECT_FALSE(text.empty());
+        for (const auto& text : {a.name, a.title, a.summary, a.progressText})
+            EXPECT_FALSE(text.empty());
         EXPECT_TRUE(a.csv && a.terminal && a.json);
         const auto& runner = core::runnerOf(a);
         EXPECT_TRUE(runner.run);

@@ -113,9 +113,9 @@ TEST(Series, LeavesOutFilesThatLie) {
     writeTextFile(weights + "/step-x.json", "{}");
     const KeptWeights kept(home / "");
     ASSERT_EQ(kept.steps().size(), 1u);
-    EXPECT_EQ(kept.steps()[0].form, KeptForm::Elsewhere);
+    EXPECT_EQ(kept.steps()[0].form, KeptForm::External);
     EXPECT_FALSE(kept.steps()[0].here);
-    EXPECT_TRUE(kept.stepsHere().empty());
+    EXPECT_TRUE(kept.localSteps().empty());
     EXPECT_EQ(kept.problems().size(), 4u);
     EXPECT_THROW(kept.load(1), FileError);
 }

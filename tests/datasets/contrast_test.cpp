@@ -393,7 +393,7 @@ TEST(Contrast, OfATableHasTheNamesOfItsColumns) {
     ASSERT_EQ(answer.number("split"), 1.0);
     // Many sets of the table are copies of others; the answer says how many differ.
     EXPECT_LT(answer.number("different"), answer.number("examples"));
-    EXPECT_NE(answer.text("says").find(" different): the score"), std::string::npos);
+    EXPECT_NE(answer.text("summary").find(" different): the score"), std::string::npos);
     const auto& parts = answer.table("parts");
     ASSERT_TRUE(holds(parts.texts("i"), "colour = red"));
     for (std::size_t row = 0; row < parts.rows(); ++row) {
@@ -438,7 +438,7 @@ core::ContrastPairs drawnPairs(std::int64_t examples, std::int64_t objects, bool
     const auto base = codes.index_select(0, first.flatten()).view({examples, objects, 1, 4}) +
                       0.5 * torch::randn({examples, 1, 1, 4}, torch::kDouble);
     const auto side = [&](std::int64_t parts) {
-        return core::ofThoseThatTakePart(
+        return core::selectPaired(
             pairs, base + 0.5 * torch::randn({examples, objects, parts, 4}, torch::kDouble) + 1.0);
     };
     pairs.u = side(2), pairs.v = symmetric ? pairs.u : side(3);

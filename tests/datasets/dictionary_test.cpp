@@ -68,10 +68,10 @@ TEST(DictionaryOfPatches, HasPatternsSharesAndFacts) {
         EXPECT_LE(share, 1.0);
     }
     // All shares of variance are of the same pairs: of all patches that are not empty.
-    EXPECT_NE(answer.text("says").find(" of the variance of the scores over all pairs of their "
-                                       "patches (correlation "),
+    EXPECT_NE(answer.text("summary").find(" of the variance of the scores over all pairs of their "
+                                          "patches (correlation "),
               std::string::npos)
-        << answer.text("says");
+        << answer.text("summary");
     EXPECT_NEAR(answer.number("explained"), std::pow(answer.number("correlation"), 2), 1e-12);
     // A fact of which a value is rare, or examples that are too few, have no share and no column.
     const auto few = measured.measure({{"examples", std::int64_t{49}}});

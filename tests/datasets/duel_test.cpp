@@ -568,13 +568,13 @@ TEST(DuelAnalysis, APartByItsNameIsMeasuredAloneOrAddedToWhatIsKnown) {
     EXPECT_TRUE(added.complete);
     // Only to a result of the same options.
     values.erase("other");
-    EXPECT_TRUE(duelAnalysis().adds(OptionValues{{"untrained", std::int64_t{0}}}, values));
+    EXPECT_TRUE(duelAnalysis().canExtend(OptionValues{{"untrained", std::int64_t{0}}}, values));
     auto others = values;
     others["untrained"] = std::int64_t{1};
-    EXPECT_FALSE(duelAnalysis().adds(others, values));
+    EXPECT_FALSE(duelAnalysis().canExtend(others, values));
     others = values;
     others["tokens"] = std::int64_t{16};
-    EXPECT_FALSE(duelAnalysis().adds(others, values));
+    EXPECT_FALSE(duelAnalysis().canExtend(others, values));
     values["other"] = seedRun(2).path();
     auto fewer = values;
     fewer["examples"] = std::int64_t{24};

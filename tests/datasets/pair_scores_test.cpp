@@ -416,7 +416,7 @@ TEST(Phenomena, AreCarriedWhereEvenTheMildestWayCosts) {
     EXPECT_TRUE(found.cells[0].carries);
     EXPECT_FALSE(found.cells[1].carries);  // the model does not prefer these sentences
     EXPECT_FALSE(found.cells[2].carries);  // its mean does as well
-    EXPECT_EQ(found.looks, 2);
+    EXPECT_EQ(found.comparisons, 2);
     ASSERT_EQ(found.findings.size(), 2u);
     EXPECT_EQ(found.findings[0],
               "Agreement is carried by layer 1 head 1: without it pair accuracy falls from 90.0 to "
@@ -429,7 +429,7 @@ TEST(Phenomena, AreCarriedWhereEvenTheMildestWayCosts) {
     found.phenomena[0].untrained[0] = 0.85;
     findCarriers(found);
     EXPECT_FALSE(found.cells[0].carries);
-    EXPECT_EQ(found.looks, 0);
+    EXPECT_EQ(found.comparisons, 0);
     EXPECT_TRUE(
         found.findings[0].ends_with("; an untrained model may do as well. So nothing is said "
                                     "of parts."))
@@ -465,11 +465,11 @@ TEST(Phenomena, AreCarriedByNoPartOnlyWhereEveryIntervalIsWithin) {
     // An interval beyond the limit shows nothing, and so does not show that there is nothing.
     found.cells[1] = cellOf(1, 0, -0.167, -0.17, 0.17);
     findCarriers(found);
-    EXPECT_EQ(
-        found.findings[0],
-        "Agreement: no part is shown to carry it. The largest loss is that of layer 1 head 2 "
-        "at zero, 16.7 points [\u22120.3, 33.7]; corrected for 2 looks it is not shown to be more "
-        "than 2.0 points.");
+    EXPECT_EQ(found.findings[0],
+              "Agreement: no part is shown to carry it. The largest loss is that of layer 1 head 2 "
+              "at zero, 16.7 points [\u22120.3, 33.7]; corrected for 2 comparisons it is not shown "
+              "to be more "
+              "than 2.0 points.");
 }
 
 TEST(Phenomena, AreCorrectedForAllLooks) {

@@ -489,7 +489,7 @@ TEST(ScanSentences, SayWhatAMapAnswersAndWhatIsLostWithoutIt) {
     EXPECT_TRUE(scan.notFound.empty()) << scan.notFound.front();
     EXPECT_EQ(scan.parts[0].use, "needed");
     EXPECT_EQ(scan.parts[1].use, "not used");
-    EXPECT_EQ(scan.looks, 4);
+    EXPECT_EQ(scan.comparisons, 4);
 }
 
 TEST(ScanSentences, SayWhereAHeadAttends) {
@@ -559,7 +559,7 @@ TEST(ScanSentences, NameAllAttributesThatDoAsWell) {
         << "the number of the opposite";
 }
 
-TEST(ScanSentences, SayWhatMisleadsAndWhatIsInTheWay) {
+TEST(ScanSentences, SayWhatMisleadsAndWhatHarms) {
     auto misled = scanOf(-0.001, -0.001);
     misled.parts[0].row.ways[2].change = {"accuracy", 0.957, 0.837, -0.12, -0.135, -0.105};
     core::concludeScan(misled);

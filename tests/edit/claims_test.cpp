@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words for numbers: each just inside and just outside of its rule, corrections for many looks,
-// and simulations of how often they are wrong.
+// The words for numbers: each just inside and just outside of its rule, corrections for many
+// comparisons, and simulations of how often they are wrong.
 #include "analysis/claims.h"
 
 #include <gtest/gtest.h>
@@ -66,17 +66,18 @@ TEST(Claims, EachWordJustInsideAndOutside) {
         {"the mildest costs", loses(10), loses(12), loses(40), loses(2.75), PartUse::Needed},
         {"its interval reaches the limit", loses(10), loses(12), loses(40), loses(2.6),
          PartUse::Used},
-        {"it is one of two looks", loses(10), loses(12), loses(40), loses(2.7), PartUse::Used},
+        {"it is one of two comparisons", loses(10), loses(12), loses(40), loses(2.7),
+         PartUse::Used},
         {"one interval has 0", loses(10), loses(12), loses(40), loses(2.0, 2.1),
          PartUse::Undecided},
         {"what holds it costs nothing", loses(10), loses(12), loses(40), loses(0.5),
-         PartUse::ListenedTo},
+         PartUse::Misleading},
         {"the mildest might cost", loses(10), loses(12), loses(40), loses(1.7), PartUse::Used},
         {"only another example's", loses(0.1), loses(0.7), loses(12), loses(1.0),
-         PartUse::ListenedTo},
+         PartUse::Misleading},
         {"and that not for certain", loses(0.1), loses(0.7), loses(2.6), loses(1.0),
          PartUse::Undecided},
-        {"gains with its mean", loses(12), loses(-2), loses(12), loses(3), PartUse::InTheWay},
+        {"gains with its mean", loses(12), loses(-2), loses(12), loses(3), PartUse::Harmful},
         {"that might be none", loses(1), loses(-0.4), loses(1), loses(1), PartUse::NotUsed},
         {"none costs or gains", loses(1.6), loses(-0.1), loses(0.2), loses(0.3), PartUse::NotUsed},
         {"one of them might", loses(1.7), loses(-0.1), loses(0.2), loses(0.3), PartUse::Undecided}};
@@ -165,8 +166,8 @@ TEST(Claims, ManyLooksAreCorrected) {
     }
     const auto claims = claimsOf(table);
     EXPECT_EQ(claims.rows[0].use, PartUse::Used);
-    EXPECT_EQ(claims.looks, 62);
-    EXPECT_NEAR(claims.byChance, 1.55, 1e-9);
+    EXPECT_EQ(claims.comparisons, 62);
+    EXPECT_NEAR(claims.expectedFalsePositives, 1.55, 1e-9);
 }
 
 TEST(Claims, UntrainedModelsAreFourOrMoreAndHaveARange) {
@@ -220,7 +221,7 @@ TEST(Claims, OneGuardStandsBeforeAllWords) {
     table.untrained = {0.48, 0.93};
     EXPECT_EQ(useClaims(table).rows[0].use, PartUse::Unmeasured) << "one of them does as well";
     EXPECT_FALSE(useClaims(table).better);
-    EXPECT_EQ(useClaims(table).looks, 0);
+    EXPECT_EQ(useClaims(table).comparisons, 0);
     // Of 100 different examples 93.1 % are not shown to be more than 89 %; of 1,000 they are.
     table.oneAnswer = true, table.untrained = {0.89};
     EXPECT_TRUE(useClaims(table).better);
@@ -464,8 +465,8 @@ TEST(ClaimSimulations, PartsWithoutAnEffectAreSeldomClaimed) {
         const auto claims = claimsOf(table);
         bool any = false;
         for (const auto& claim : claims.rows)
-            any = any || claim.use == PartUse::Needed || claim.use == PartUse::ListenedTo ||
-                  claim.use == PartUse::InTheWay;
+            any = any || claim.use == PartUse::Needed || claim.use == PartUse::Misleading ||
+                  claim.use == PartUse::Harmful;
         models += any;
     }
     EXPECT_LE(models, 1);

@@ -22,8 +22,8 @@ inline std::vector<std::string> goldenCases() {
     return names;
 }
 
-/// The folders of fixtures/golden/why and families-why: cases of origins, contrasts and
-/// dictionaries, by their path from fixtures/golden.
+/// The folders of fixtures/golden/why and families-why: cases of qk-attribution, contrast and
+/// qk-components, by their path from fixtures/golden.
 inline std::vector<std::string> whyCases() {
     const auto golden = std::filesystem::path(RELASCOPE_FIXTURES) / "golden";
     std::vector<std::string> names;

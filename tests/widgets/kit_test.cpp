@@ -181,7 +181,7 @@ TEST(TablesView, ShowsNumbersOfPairsAsAGrid) {
     for (const std::string name : {"a", "b", "c"})
         form.columns.push_back(
             {name, name, "", ColumnKind::Number, {3, false, true}, {}, {}, {}, {1.0, -0.5, 0.0}});
-    TablesView view(QStringLiteral("Dictionary"), QStringLiteral("dictionary"));
+    TablesView view(QStringLiteral("What a map compares"), QStringLiteral("qk-components"));
     view.resize(600, 400);
     view.showResult({{form, parts()}});
     view.show();

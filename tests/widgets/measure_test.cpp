@@ -128,7 +128,7 @@ TEST(MeasureText, WritesNumbersAndNames) {
 TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
     ShownView shown(tableOf());
     EXPECT_EQ(shown.cell(0, 2), minus + "40.0 [" + minus + "42.0, " + minus + "38.0]") << "no word";
-    shown.view.showResult(core::answerOf(tableOf(), {{"needed", "listened to", ""}, 0.023, {}}));
+    shown.view.showResult(core::answerOf(tableOf(), {{"needed", "misleading", ""}, 0.023, {}}));
     EXPECT_EQ(shown.cell(0, 0), "layer 2 relation 3");
     EXPECT_EQ(shown.cell(0, 2), "needed");
     EXPECT_EQ(shown.cell(0, 3), minus + "40.0 [" + minus + "42.0, " + minus + "38.0]");

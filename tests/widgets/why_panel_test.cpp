@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The panel Why: its matrix, lists, tokens and keys, from an answer of origins.
+// The panel Why: its matrix, lists, tokens and keys, from an answer of qk-attribution.
 #include <QHeaderView>
 #include <QSignalSpy>
 #include <QTest>

@@ -218,6 +218,31 @@ std::string refusal(const Answer& answer, const std::function<void(wire::Json&)>
     return "";
 }
 
+TEST(Answers, OfEarlierVersionsHaveTheWordsOfToday) {
+    const Answer stored{
+        {{"", "", {{"says", "Map", "", ColumnKind::Text, {}, "", "", "", {}, {"a sentence"}}}},
+         {"says", "", {{"says", "", "", ColumnKind::Text, {}, "", "", "", {}, {"another"}}}},
+         {"parts",
+          "",
+          {{"use",
+            "Use",
+            "",
+            ColumnKind::Text,
+            {},
+            "",
+            "",
+            "",
+            {},
+            {"listened to", "in the way", "not used"}}}}}};
+    wire::Bytes blob;
+    const auto json = wire::answerToJson(stored, blob);
+    const auto answer = wire::answerFromJson(json, blob);
+    EXPECT_EQ(answer.text("summary"), "a sentence");
+    EXPECT_EQ(answer.table("says").texts("says").front(), "another") << "of a duel";
+    EXPECT_EQ(answer.table("parts").texts("use"),
+              (std::vector<std::string>{"misleading", "harmful", "not used"}));
+}
+
 TEST(Answers, WhatIsWrongIsRefusedByItsColumn) {
     Answer answer{
         {{"names", "", {{"name", "", "", ColumnKind::Text, {}, "", "", "", {}, {"a", "b"}}}},

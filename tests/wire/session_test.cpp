@@ -393,7 +393,7 @@ TEST(Requests, EachMapOfAProbeIsSentOnce) {
             ProbeResult known = whole;
             std::erase_if(known.maps, [&](const auto& map) { return map.layer >= layers; });
             known.partial = layers < 3;
-            known = sent.rest(known);
+            known = sent.unsent(known);
             sizes.push_back(known.maps.size());
             return wire::resultToJson(known, blob);
         };

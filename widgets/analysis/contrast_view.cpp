@@ -221,7 +221,7 @@ void ContrastView::fill(const Answer& answer) {
     std::vector<ShareBar> bars;
     QString says, about;
     if (!answer.tables.empty()) {
-        says = shownText(answer.text("says"));
+        says = shownText(answer.text("summary"));
         about = shownText(answer.text("map")) +
                 QStringLiteral(", \u201C%1\u201D").arg(shownText(answer.text("attribute")));
         for (const auto& table : answer.tables)

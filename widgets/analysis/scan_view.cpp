@@ -84,8 +84,8 @@ void ScanView::fill(const Answer& answer) {
     if (scan.passes < 3)
         sub += QStringLiteral("; ") +
                QLatin1String(passes[std::clamp<std::int64_t>(scan.passes, 0, 2)]);
-    if (scan.passes == 3 && scan.looks > 0)
-        sub += QStringLiteral("; %1 parts measured").arg(groupedNumber(scan.looks));
+    if (scan.passes == 3 && scan.comparisons > 0)
+        sub += QStringLiteral("; %1 parts measured").arg(groupedNumber(scan.comparisons));
     if (!scan.remark.empty()) sub += QStringLiteral("; ") + QString::fromStdString(scan.remark);
     head()->setSubText(sub);
 }

@@ -282,7 +282,7 @@ void WhyPanel::say(const QString& sentence) {
 
 void WhyPanel::showAnswer(const Answer& answer) {
     try {
-        for (const char* fact : {"says", "against", "map"}) answer.text(fact);
+        for (const char* fact : {"summary", "against", "map"}) answer.text(fact);
         for (const char* fact : {"i", "j", "value"}) answer.number(fact);
         for (const char* table : {"pairs", "matrix"})
             answer.table(table).texts("i"), answer.table(table).texts("j");
@@ -295,7 +295,7 @@ void WhyPanel::showAnswer(const Answer& answer) {
     m_answer = answer;
     m_stack->setCurrentIndex(1);
     m_against->setEnabled(true);
-    m_says->setText(shownText(answer.text("says")) + m_note);
+    m_says->setText(shownText(answer.text("summary")) + m_note);
     const auto against = QString::fromStdString(answer.text("against"));
     m_against->setCurrent(against == QLatin1String("none")  ? 0
                           : against == QLatin1String("row") ? 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The panel Why beside the map: the parts of i and j that the value of the chosen cell comes from,
-// as the analysis origins splits it (interventions.md section 13).
+// as the analysis qk-attribution splits it (interventions.md section 13).
 #pragma once
 
 #include <functional>
@@ -45,7 +45,7 @@ public:
     /// before.
     void setPlace(bool sameMap);
     void setAgainst(const QString& against);  ///< emits no signal
-    /// Shows an answer of origins to the present choice.
+    /// Shows an answer of qk-attribution to the present choice.
     void showAnswer(const Answer& answer);
     /// Is added to what the next answers say of the value.
     void setNote(const QString& note) { m_note = note; }

@@ -62,6 +62,8 @@ void outline(const Options& o, OutlineBuilder& builder) {
             builder.add(*layer, "self-attention", "self_attn", heads);
             builder.add(*layer, "relational cross-attention", "rel_attn", heads);
             builder.add(*layer, "feed-forward", "ff_block", feedForwardText(o.activation, o.dff));
+            for (const char* norm : {"norm1", "norm2", "norm3"})
+                builder.add(*layer, norm, norm, "layernorm");
         }
     }
     builder.add("predictor", "mlp_predictor", std::to_string(o.num_classes) + " classes");

@@ -358,7 +358,9 @@ void publicDecoderOutline(const Decoder& o, OutlineBuilder& builder) {
     addBlocks(builder, "blocks", "layers.blocks", o.n_layers, stackOf(o));
     builder.add("norm", "layers.norm", o.norm_type);
     builder.add("projection", "layers.project_out", "to the width of the embedding");
-    if (!o.tie_word_embeddings)
+    if (o.tie_word_embeddings)
+        builder.add("bias of the output", "layers.final_out.bias");
+    else
         builder.add("output", "layers.final_out", std::to_string(o.vocab_size) + " tokens");
 }
 
