@@ -232,6 +232,7 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     View view;
     view.version = members.text("version");
     view.command = members.text("command");
+    checkIsView(view.command);
     const auto specs = questionFields(view.command);
     if (const auto* subjects = members.find("subjects")) {
         if (!subjects->is_array() || subjects->size() > kMostCurves)
@@ -281,12 +282,9 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
 }  // namespace
 
 void checkView(const View& view) {
+    checkIsView(view.command);
     const auto specs = questionFields(view.command);
-    const auto* analysis = analysisOfCommand(view.command);
-    const std::size_t most = view.command == kCurvesView       ? kMostCurves
-                             : view.command == kInspectView    ? 2
-                             : analysis && analysis->twoModels ? 2
-                                                               : 1;
+    const auto most = modelsAsked(view.command).most;
     if (view.subjects.empty() || view.subjects.size() > most)
         throw OptionError("subjects", "has " + std::to_string(view.subjects.size()) + " models; " +
                                           view.command + " takes " +
