@@ -268,12 +268,13 @@ const std::vector<AskedCommand>& askedCommands() {
          {1, "", false, false, AskedOf::Files, "path", "the folder of a study"},
          studySpecs,
          true},
-        {"data",
+        {kDataView,
          "shows data: counts of a split, an example or several",
          {1, "", false, false, AskedOf::Files, "place",
           "experiment or kind of data, a run folder, a file or folder to import; or "
           "minimal-pairs, or rules-in-context"},
-         dataSpecs}};
+         dataSpecs,
+         true}};
     return all;
 }
 const AskedCommand* askedCommand(const std::string& name) {
@@ -377,6 +378,7 @@ std::string unreadByWindow(const Question& view) {
     const auto unread = [](const std::string& name, const std::string& value) {
         return "the window does not measure with '" + name + "' (" + value.substr(0, 200) + ")";
     };
+    if (view.command == kDataView) return "the window opens no views of data";
     if (!analysis) return {};
     std::vector<const char*> names;
     if (analysis->input == AnalysisInput::Data) names = {"text", "data", "pairs", "fields"};

@@ -17,10 +17,11 @@ struct Analysis;
 inline constexpr const char* kInspectView = "inspect";
 inline constexpr const char* kStudyView = "study";
 inline constexpr const char* kCurvesView = "curves";
+inline constexpr const char* kDataView = "data";
 inline constexpr std::size_t kMostCurves = 64;  ///< runs of a view of curves
-/// Whether a view is of weights, not of what a study or a training has measured.
+/// Whether a view is of weights, not of data or of what a study or a training has measured.
 inline bool isOfWeights(const std::string& command) {
-    return command != kStudyView && command != kCurvesView;
+    return command != kStudyView && command != kCurvesView && command != kDataView;
 }
 
 /// The analysis that a command is; null for another one.
@@ -51,7 +52,7 @@ std::string summaryOf(const std::string& command);
 /// The options of a command. Throws OptionError("command", ...) for one that is no question.
 std::vector<FieldSpec> questionFields(const std::string& command);
 /// Throws OptionError("command", ...) for a command that no view file has: its answer is no picture
-/// of a model, a study or curves.
+/// of a model, a study, curves or data.
 void checkIsView(const std::string& command);
 /// The one of that name. Throws OptionError("options", ...).
 const FieldSpec& fieldNamed(const std::vector<FieldSpec>& options, const std::string& name);
