@@ -136,7 +136,7 @@ bool hasData(const std::string& run, const DataOptions& data) {
 }  // namespace
 
 std::optional<Options> inputWords(const Inspection& session) {
-    return wordsOfInput(session.request(), session.weights().tokenizer);
+    return wordsOfInput(session.request(), session.tokenizerPath());
 }
 
 std::optional<Options> shownInput(Controllers& c) {
@@ -237,24 +237,11 @@ std::optional<View> describeSide(const DuelProbes& probes, std::size_t side) {
 std::optional<View> describeText(const TextGenerator& generator) {
     const auto& asked = generator.asked();
     if (!asked) return std::nullopt;
-    auto view =
-        describeWeights("generate", asked->weights.path, asked->weights.checkpoint, asked->edits);
+    const auto& model = asked->subjects.front();
+    auto view = describeWeights("generate", model.path, model.checkpoint, asked->edits.front());
     if (!view) return view;
     view->printed = true;
-    const auto& given = asked->options;
-    const GenerateOptions usual;
-    const auto add = [&](const char* name, auto value, auto unless) {
-        if (value != unless) view->options.push_back({name, value});
-    };
-    view->options.push_back({"prompt", asked->prompt});
-    add("tokenizer", asked->weights.tokenizer, std::string());
-    add("tokens", given.tokens, usual.tokens);
-    add("temperature", given.temperature, usual.temperature);
-    add("top_k", given.top_k, usual.top_k);
-    add("top_p", given.top_p, usual.top_p);
-    add("seed", given.seed, usual.seed);
-    add("stop", given.stop, usual.stop);
-    add("bf16", asked->weights.bfloat16, false);
+    view->options = asked->options;
     return view;
 }
 
@@ -286,8 +273,7 @@ std::optional<View> describeAnalysis(const core::Analysis& analysis, const Analy
         case AnalysisInput::OwnPrompts:
             break;
         case AnalysisInput::OwnText:
-            if (subject.sample && subject.sample->source.text && subject.sample->target.size() == 0)
-                break;  // a text of its own
+            if (readsOwnText(subject)) break;
             [[fallthrough]];
         case AnalysisInput::Sample:
         case AnalysisInput::KeptSteps:

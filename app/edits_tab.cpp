@@ -238,8 +238,8 @@ std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) co
     subject.input = shownInput(c);
     subject.noModel = noModel();
     subject.data = c.probe.data();
-    subject.exampleSplit = c.probe.session().interventions().split;
-    subject.example = c.probe.session().interventions().example;
+    subject.exampleSplit = c.probe.session().asked().text("split");
+    subject.example = c.probe.session().asked().value<std::int64_t>("sample", -1);
     if (subject.data) subject.classNames = subject.data->at("validation").info.classNames;
     const auto& kept = c.runs.records().kept(run);
     const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
@@ -395,10 +395,10 @@ void EditsTab::useAsSecond() {
     if (!result) return;
     const auto& sample = result->sample;
     EditInput input;
-    const auto& inspected = m_window.controllers().probe.session().interventions();
-    if (&editing() == m_workbench.get() && inspected.example >= 0) {
-        input.split = inspected.split;
-        input.sample = inspected.example;
+    const auto& inspected = m_window.controllers().probe.session().asked();
+    if (&editing() == m_workbench.get() && inspected.option("sample")) {
+        input.split = inspected.text("split");
+        input.sample = inspected.value<std::int64_t>("sample");
     } else if (!sample.source.tokens.empty()) {
         input.tokens = sample.source.tokens;
         input.target = sample.target.tokens;

@@ -21,12 +21,12 @@
 #include "files/atomic_file.h"
 #include "question/question_words.h"
 #include "run/run_export.h"
+#include "views/papers_figures.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 #include "wire/child_process.h"
 #include "wire/host_link.h"
-#include "wire/named_figures.h"
 
 namespace relascope::app {
 
@@ -138,7 +138,7 @@ void RunExport::toJson(const QString& run) {
 }
 
 void RunExport::figure(const QString& name, const QString& path) {
-    const auto& figure = wire::namedFigure(name.toStdString());
+    const auto& figure = core::papersFigure(name.toStdString());
     QString to = askFile(QString::fromStdString(figure.title), name + QStringLiteral(".pdf"),
                          QStringLiteral("Figures (*.pdf *.svg *.png)"));
     if (to.isEmpty()) return;

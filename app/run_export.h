@@ -56,7 +56,7 @@ public:
     void toCsv(const QString& run);
     /// Writes options, points and notes.
     void toJson(const QString& run);
-    /// Draws a figure that has a name (wire/named_figures.h) of a run or study, as the command
+    /// Draws a figure that has a name (views/papers_figures.h) of a run or study, as the command
     /// does.
     void figure(const QString& name, const QString& path);
     /// Copies a run of another machine, all of its files, to the new folder `to`, and continues

@@ -433,7 +433,7 @@ void ViewFiles::chooseCheckpointInput() {
     auto& session = m_window.controllers().checkpoint.session();
     const auto input = chosenInput(m_wanted->view);
     if (const auto* tokenizer = optionOf<std::string>(m_wanted->view, "tokenizer");
-        tokenizer && *tokenizer != session.weights().tokenizer) {
+        tokenizer && *tokenizer != session.tokenizerPath()) {
         connect(
             &session, &Inspection::tokenizerChosen, this,
             [this] {
@@ -469,9 +469,9 @@ bool ViewFiles::isWanted(const widgets::RelationInspector& inspector) const {
         return asked.kind != InputRequest::Kind::Text || result->sample.source.text;
     }
     if (m_wanted->checkpoint || c.probe.showsCapture() || input.own) return true;
-    const auto& asked = session.interventions();
-    return asked.split == input.split.toStdString() &&
-           asked.example == std::max<std::int64_t>(0, input.sample);
+    const auto& asked = session.asked();
+    return asked.text("split") == input.split.toStdString() &&
+           asked.value<std::int64_t>("sample", -1) == std::max<std::int64_t>(0, input.sample);
 }
 
 /// Whether other maps follow.

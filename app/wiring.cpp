@@ -362,7 +362,10 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
         variants->setEnabled(!experiment.live() && names.size() > 1);
         form.setStates(experiment.states());
         form.setRunning(experiment.live());
+        form.setFact("train.precision", c.device.precision());
     };
+    QObject::connect(&c.device, &DeviceMonitor::changed, &form,
+                     [&form, &c] { form.setFact("train.precision", c.device.precision()); });
     const auto judge = [&form, &c] {
         form.setProblems(c.experiment.hasOptions() ? c.experiment.problems()
                                                    : std::vector<FieldProblem>());

@@ -18,6 +18,23 @@ foreach(preset ${presets})
   string(APPEND text "R\"~~~(${content})~~~\",\n")
 endforeach()
 string(APPEND text "    };\n    return files;\n}\n")
+file(GLOB others ${RESOURCES}/figures/*.relaview)
+list(SORT others)
+foreach(name vidat-relation lm-relation authors-app ablation patching atlas-page
+        appeared duel tasks relational-games relational-games-baselines relational-games-symmetry
+        relational-games-rca math scaling rca-language data-scaling pairwise
+        set sorting pretraining robustness recovery)
+  list(APPEND figures ${RESOURCES}/figures/${name}.relaview)
+endforeach()
+list(APPEND figures ${others})
+list(REMOVE_DUPLICATES figures)
+string(APPEND text "const std::vector<std::pair<std::string, std::string>>& figureFiles() {\n    static const std::vector<std::pair<std::string, std::string>> files = {\n")
+foreach(figure ${figures})
+  file(READ ${figure} content)
+  get_filename_component(name ${figure} NAME_WE)
+  string(APPEND text "{\"${name}\", R\"~~~(${content})~~~\"},\n")
+endforeach()
+string(APPEND text "    };\n    return files;\n}\n")
 foreach(pair publishedRelationalGames:published/relational_games publishedSorting:published/object_argsort
         publishedTables:published/tables referenceRelationalGames:reference/relational_games)
   string(REPLACE ":" ";" names ${pair})

@@ -86,7 +86,8 @@ for tool in tools:
     if tool["name"] not in ("train", "draw", "export"):
         tool["inputSchema"]["properties"].pop("out", None)
 assert read_only == [tool for tool in tools if tool["name"] not in ("train", "draw", "export")]
-assert all(tool["inputSchema"]["required"] == ["path"] for tool in read_only)
+places = {tool["name"]: tool["inputSchema"]["required"] for tool in tools}
+assert places["lens"] == places["info"] == places["study"] == ["path"] and places["compare"] == ["runs"], places
 
 # The same as on the command line.
 drawing = (cli.parent / "relascope").exists()
@@ -261,6 +262,15 @@ with tempfile.TemporaryDirectory() as home:
     run = shutil.copytree(TOP / "resources/example/run", pathlib.Path(home) / "run")
     typed = subprocess.run([cli, "eval", run, "--split", "validation", "--json"], capture_output=True, text=True, check=True).stdout
     assert server.call("eval", path=str(run), split="validation")["structuredContent"] == json.loads(typed)
+    for tool, words, typed in (
+            ("info", {"path": GPT2, "outline": True}, [GPT2, "--outline"]), ("verify", {"folder": [GPT2]}, [GPT2]),
+            ("compare", {"runs": [str(run)], "columns": ["run", "seed"]}, [run, "--columns", "run,seed"]), ("curves", {"runs": [str(run)]}, [run]),
+            ("data", {"place": str(run), "split": "validation", "sample": 3}, [run, "--split", "validation", "--sample", "3"])):
+        typed = subprocess.run([cli, tool, *typed, "--json"], capture_output=True, text=True, check=True).stdout
+        result = server.call(tool, **words)
+        assert not result["isError"] and result["structuredContent"] == json.loads(typed), (tool, result)
+    refused = server.call("study", path=str(run))  # what is no study is not trained
+    assert refused["isError"] and "is no folder of a study" in refused["content"][0]["text"], refused
     written = server.call("generate", path=GPT2, prompt="1,2,3", tokens=4, temperature=0.0)
     assert len(written["structuredContent"]["tokens"]) == 4, written
     assert json.loads(server.call("points", path=GPT2)["content"][0]["text"])[0]["axes"], "the first hook point has no axes"

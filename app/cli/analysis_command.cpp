@@ -20,9 +20,9 @@
 #include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/question_arguments.h"
-#include "app/cli/question_subject.h"
 #include "app/cli/run_text.h"
 #include "app/serve/kept_results.h"
+#include "app/serve/question_subject.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
 #include "model/recorded/recorded_options.h"
@@ -38,14 +38,6 @@ namespace {
 using core::AnalysisInput;
 using Json = nlohmann::ordered_json;
 
-/// The values that a question gives the fields of an analysis.
-core::OptionValues valuesOf(const core::Analysis& analysis, const Question& asked) {
-    core::OptionValues values;
-    for (const auto& field : analysis.fields)
-        if (const auto* given = asked.option(field.spec.name)) values[field.spec.name] = *given;
-    return values;
-}
-
 /// Calls `action`; in its errors the options of the core have their names on the command line.
 template <class Action>
 auto withOptionNames(const core::Analysis& analysis, Action&& action) {
@@ -58,7 +50,8 @@ auto withOptionNames(const core::Analysis& analysis, Action&& action) {
     }
 }
 
-Json jsonOf(const core::Analysis& analysis, const Answer& result, const AskedSubject& input) {
+Json jsonOf(const core::Analysis& analysis, const Answer& result,
+            const serve::AskedSubject& input) {
     Json all;
     const auto& captured = input.subject.captured;
     if (analysis.input != AnalysisInput::KeptSteps)
@@ -69,8 +62,8 @@ Json jsonOf(const core::Analysis& analysis, const Answer& result, const AskedSub
     return all;
 }
 
-void writeReport(const core::Analysis& analysis, const Answer& result, const AskedSubject& input,
-                 const Question& asked, const std::string& file) {
+void writeReport(const core::Analysis& analysis, const Answer& result,
+                 const serve::AskedSubject& input, const Question& asked, const std::string& file) {
     const std::filesystem::path out(file);
     std::error_code failed;  // an error is reported by the writing that follows
     if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path(), failed);
@@ -86,7 +79,7 @@ std::string textOf(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void write(const core::Analysis& analysis, const Answer& result, const AskedSubject& input,
+void write(const core::Analysis& analysis, const Answer& result, const serve::AskedSubject& input,
            const std::string& out, bool paper) {
     const auto& path = input.subject.path;
     const auto& edits = input.subject.interventions.edits;
@@ -127,30 +120,24 @@ int runAnalysis(const core::Analysis& analysis, const Question& asked,
     requireDrawing(out);
     withOptionNames(analysis, [&] { core::checkOptions(analysis.fields, values); });
     std::optional<core::OpenedModel> model;
-    AskedSubject input;
-    auto& subject = input.subject;
-    if (auto captured = core::capturesOf(analysis, path, checkpoint)) {
-        if (!edits.empty()) throw OptionError("--edit", path + " " + core::kNoModel);
-        subject.path = subject.run = path;
-        subject.data = captured->data();
-        subject.captured = std::move(captured);
-        input.caption = "captured";
-    } else {
+    serve::OpenedDataSets sets;
+    sets.follow(stop, {});
+    sets.setSay(sayNote);
+    const wire::Asked question(asked);
+    auto found = serve::capturedSubject(analysis, question);
+    if (!found) {
         model.emplace(path, checkpoint, device.empty() ? "auto" : device, stop);
         if (!model->warning().empty())
             std::cerr << "warning: " << plainName(path) << ": " << plainName(model->warning())
                       << "\n";
         resolveTrainingEdits(edits, path, *model);
-        input = withOptionNames(analysis,
-                                [&] { return subjectOf(analysis, asked, values, *model, stop); });
-        subject.interventions = interventionsOf(edits, path, *model, input.points);
-        if (input.example >= 0)
-            subject.interventions.data.exampleSplit =
-                asked.value("split", std::string("validation")),
-            subject.interventions.data.example = input.example;
-        subject.leaveOutTrainingEdits = core::namesNone(edits);
-        if (analysis.twoModels) subject.other = otherSubject(asked, input, stop);
+        found = withOptionNames(
+            analysis, [&] { return serve::subjectOf(analysis, question, values, &*model, sets); });
+        nameEdits(path, found->subject.interventions.edits);
+        if (analysis.twoModels) found->subject.other = serve::otherSubject(question, *found, sets);
     }
+    const auto& input = *found;
+    auto& subject = found->subject;
     const auto along = values.find("along");
     if (analysis.input == AnalysisInput::KeptSteps ||
         (along != values.end() && along->second == FieldValue(true)))
@@ -199,7 +186,7 @@ Command analysisCommand(const core::Analysis& analysis) {
                                         : ".csv, .json, .png, .svg or .pdf");
         return [&analysis, asked, wanted](const Call& call) {
             core::checkTogether(*asked);
-            auto values = valuesOf(analysis, *asked);
+            auto values = serve::valuesOf(analysis, *asked);
             const bool pairs = asked->option("pairs") != nullptr;
             // What follows the difference is what a sentence is judged by.
             if (analysis.input == AnalysisInput::Pair && pairs)
@@ -246,7 +233,7 @@ int evaluatePairs(const Question& given, const std::string& checkpoint, const st
         return std::none_of(known.begin(), known.end(),
                             [&](const FieldSpec& spec) { return spec.name == option.name; });
     });
-    return runAnalysis(analysis, asked, valuesOf(analysis, asked), {out}, call);
+    return runAnalysis(analysis, asked, serve::valuesOf(analysis, asked), {out}, call);
 }
 
 }  // namespace relascope::cli

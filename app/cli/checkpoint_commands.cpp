@@ -27,11 +27,6 @@
 namespace relascope::cli {
 namespace {
 
-struct InfoArguments {
-    std::string path, tensor, out;
-    bool json = false, outline = false;
-};
-
 struct ConvertArguments {
     std::string in, out;
     bool json = false;
@@ -207,33 +202,36 @@ void printOutline(const OutlineNode& node, int depth = 0) {
     for (const auto& child : node.children) printOutline(child, depth + 1);
 }
 
-int info(const InfoArguments& a, const Call&) {
+int info(const Asked& a, const Call& call) {
+    const auto& path = a.question.subjects[0].path;
+    const auto tensor = a.question.text("tensor");
+    const bool outline = a.question.value("outline", false);
     if (!a.out.empty() && !a.out.ends_with(".csv"))
         throw OptionError("--out", "'" + a.out + "' must end in .csv");
-    const bool values = !a.tensor.empty() || !a.out.empty();
-    if (values && a.outline)
+    const bool values = !tensor.empty() || !a.out.empty();
+    if (values && outline)
         throw OptionError("--outline", "is printed alone; leave out --tensor and --out");
-    if (!values && !a.outline && core::isRunFolder(a.path)) return runInfo(a.path, a.json);
-    const auto found = core::readCheckpointInfo(a.path);
+    if (!values && !outline && core::isRunFolder(path)) return runInfo(path, call.json);
+    const auto found = core::readCheckpointInfo(path);
     const auto print = [&](const Json& json) {
         std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     };
-    if (a.outline) {
+    if (outline) {
         if (!found.model)
             throw OptionError("--outline", "no configuration was found, so the model is unknown");
-        a.json ? print(outlineJson(found.outline)) : printOutline(found.outline);
+        call.json ? print(outlineJson(found.outline)) : printOutline(found.outline);
         return 0;
     }
     if (!values) {
-        a.json ? print(infoJson(found)) : printInfo(found);
+        call.json ? print(infoJson(found)) : printInfo(found);
         return 0;
     }
-    const auto answer = a.tensor.empty() ? measuredTensors(found) : measuredTensor(found, a.tensor);
+    const auto answer = tensor.empty() ? measuredTensors(found) : measuredTensor(found, tensor);
     if (!a.out.empty()) {
         writeCsv(a.out, answer);
         std::cerr << "wrote " << plainName(a.out) << "\n";
     }
-    if (a.json)
+    if (call.json)
         print(core::jsonOf(answer));
     else if (a.out.empty())
         std::cout << core::plainText(answer);
@@ -254,16 +252,6 @@ int convert(const ConvertArguments& a, const Call&) {
     return 0;
 }
 
-void infoOptions(CLI::App& command, InfoArguments& a) {
-    checkpointOption(command, a.path, "a weights file, a checkpoint folder or a run folder");
-    command.add_flag("--outline", a.outline, "the parts of the model with their parameters");
-    command.add_option("--tensor", a.tensor,
-                       "the statistics and the histogram of the values of this tensor");
-    command.add_option("--out", a.out,
-                       "write the tensors with the statistics of their values, or the histogram of "
-                       "--tensor, as .csv");
-}
-
 void convertOptions(CLI::App& command, ConvertArguments& a) {
     checkpointOption(command, a.in, "a weights file or a checkpoint folder", "in");
     command
@@ -275,9 +263,10 @@ void convertOptions(CLI::App& command, ConvertArguments& a) {
 }  // namespace
 
 Command infoCommand() {
-    return commandOf("info",
-                     "prints the contents of a checkpoint or run, from the headers, or of a tensor",
-                     infoOptions, info);
+    return questionCommand("info",
+                           "write the tensors with the statistics of their values, or the "
+                           "histogram of --tensor, as .csv",
+                           info);
 }
 
 Command convertCommand() {

@@ -71,6 +71,18 @@ Command commandOf(std::string name, std::string help, void (*options)(CLI::App&,
     return command;
 }
 
+/// What the command of a question gets.
+struct Asked {
+    Question question;
+    std::string out;  ///< the file to write; empty: none
+};
+/// The command of a question. `out` says what --out may be; null: it has none. `more` declares what
+/// is no part of the question.
+Command questionCommand(const std::string& name, const char* out,
+                        std::function<int(const Asked&, const Call&)> run,
+                        Needs needs = Needs::Nothing,
+                        const std::function<void(CLI::App&, Asked&)>& more = {});
+
 struct TrainArguments {
     std::string preset, model, data, device, out, resume, tensorboard;
     std::string initFrom;  ///< the checkpoint that a new run starts from

@@ -23,12 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CompareArguments {
-    std::vector<std::string> places, columns;
-    std::string reference, out;
-    bool differences = false, all = false, json = false;
-};
-
 std::string absolutePath(const std::string& place) {
     auto path = fs::absolute(place).lexically_normal().string();
     if (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -71,20 +65,20 @@ std::vector<ComparedRun> runsAt(const std::string& place) {
 }
 
 /// The runs of all places, each once.
-std::vector<ComparedRun> runsOfPlaces(const CompareArguments& a) {
+std::vector<ComparedRun> runsOfPlaces(const Question& asked) {
     std::vector<ComparedRun> runs;
     std::set<std::string> taken;
     const auto take = [&](const std::string& place) {
         for (auto& run : runsAt(place))
             if (taken.insert(run.info.path).second) runs.push_back(std::move(run));
     };
-    if (!a.reference.empty()) {
-        if (!core::isRunFolder(a.reference))
+    if (const auto reference = asked.text("reference"); !reference.empty()) {
+        if (!core::isRunFolder(reference))
             throw OptionError("--reference",
-                              "'" + a.reference + "' is no run folder: it has no run.json");
-        take(a.reference);
+                              "'" + reference + "' is no run folder: it has no run.json");
+        take(reference);
     }
-    for (const auto& place : a.places) take(place);
+    for (const auto& place : asked.subjects) take(place.path);
     return runs;
 }
 
@@ -98,55 +92,40 @@ Answer differencesOf(const std::vector<ComparedRun>& runs, bool all) {
     return core::optionsAnswer(infos, all);
 }
 
-int compare(const CompareArguments& a, const Call&) {
+int compare(const Asked& a, const Call& call) {
     if (!a.out.empty() && !a.out.ends_with(".csv"))
         throw OptionError("--out", "'" + a.out + "' must end in .csv");
-    const auto runs = runsOfPlaces(a);
+    const auto runs = runsOfPlaces(a.question);
     for (const auto& run : runs)
         if (core::isSeries(run.info.path))
             std::cerr << plainName(run.info.path)
                       << ": a series of checkpoints of another program, which has no results; "
                          "'eval' and the option --along of analyses measure its steps\n";
-    const auto answer =
-        a.differences ? differencesOf(runs, a.all)
-                      : Answer{{core::runsTable(
-                            runs, a.columns.empty() ? core::usualRunColumns(runs) : a.columns)}};
+    const auto answer = a.question.value("differences", false)
+                            ? differencesOf(runs, a.question.value("all", false))
+                            : Answer{{core::runsTable(
+                                  runs, a.question.value("columns", core::usualRunColumns(runs)))}};
     if (!a.out.empty()) {
         writeCsv(a.out, answer);
         std::cerr << "wrote " << plainName(a.out) << "\n";
     }
-    if (a.json)
+    if (call.json)
         std::cout << core::jsonOf(answer).dump(2) << "\n";
     else if (a.out.empty())
         std::cout << core::plainText(answer);
     return 0;
 }
 
-void compareOptions(CLI::App& command, CompareArguments& a) {
-    command
-        .add_option("runs", a.places,
-                    "run folders, or folders of runs, of which the best are first")
-        ->required()
-        ->transform(hubPlaceOf);
-    auto* differences = command.add_flag("--differences", a.differences,
-                                         "the options that differ from the first run");
-    command.add_option("--reference", a.reference, "the run that is put first");
-    command.add_flag("--all", a.all, "all options, also those that are equal")->needs(differences);
-    command
-        .add_option("--columns", a.columns,
-                    "run, model, parameters, seed, state, loss, validation, test, published, "
-                    "difference, time, tags, note; the usual ones without")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->excludes(differences);
-    command.add_option("--out", a.out, "write the table as .csv");
-}
-
 }  // namespace
 
 Command compareCommand() {
-    return commandOf("compare", "prints the results of runs beside each other, or their options",
-                     compareOptions, compare);
+    return questionCommand(
+        "compare", "write the table as .csv", compare, Needs::Nothing,
+        [](CLI::App& command, Asked&) {
+            auto* differences = command.get_option("--differences");
+            command.get_option("--all")->needs(differences);
+            command.get_option("--columns")->allow_extra_args(false)->excludes(differences);
+        });
 }
 
 }  // namespace relascope::cli

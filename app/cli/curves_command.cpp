@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
+#include "answers/answer_text.h"
+#include "answers/runs_answer.h"
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
-#include "app/cli/question_arguments.h"
 #include "checkpoint/series.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "views/curve_look.h"
+#include "views/look.h"
 
 namespace relascope::cli {
 namespace {
 
-struct CurvesArguments {
-    std::vector<std::string> runs;
-    CurveLook look;
-    std::string out;
-    bool paper = false;
-};
-
-int drawCurves(const CurvesArguments& a, const Call&) {
-    endingOf(a.out, {".csv"});
-    requireDrawing("curves.svg");  // the table is made there, too
-    wire::CurvesFigure figure{{}, a.look};
-    for (const auto& run : a.runs) {
-        (void)core::readRunInfo(run);  // says what is no run
+int curves(const Asked& a, const Call& call) {
+    if (!a.out.empty()) {
+        endingOf(a.out, {".csv"});
+        requireDrawing("curves.svg");  // the table is made there, too
+    }
+    wire::CurvesFigure figure{{}, core::lookOf(a.question, core::curveLookFields())};
+    std::vector<core::CurvePoint> points;
+    for (const auto& [run, hub, checkpoint, weights, edits, device] : a.question.subjects) {
+        const auto info = core::readRunInfo(run);  // says what is no run
         core::requirePoints(run);
         figure.runs.push_back(std::filesystem::absolute(run).lexically_normal().string());
+        for (auto& point : core::readMetrics(run))
+            if (point.split == Split::Validation) points.push_back({info.name, std::move(point)});
     }
-    draw(a.out, figure, a.paper);
-    std::cerr << "wrote " << plainName(a.out) << "\n";
+    if (!a.out.empty()) {
+        draw(a.out, figure, call.paper);
+        std::cerr << "wrote " << plainName(a.out) << "\n";
+    }
+    const Answer answer{{core::curvesTable(points)}};
+    if (call.json)
+        std::cout << core::jsonOf(answer).dump(2) << "\n";
+    else if (a.out.empty())
+        std::cout << core::plainText(answer);
     return 0;
-}
-
-void curvesOptions(CLI::App& command, CurvesArguments& a) {
-    command.add_option("runs", a.runs, "run folders; seeds of one run are drawn together")
-        ->required()
-        ->transform(hubPlaceOf);
-    for (const auto& field : core::curveLookFields()) declareField(command, field, a.look);
-    command.add_option("--out", a.out, ".png, .svg, .pdf or .csv")->required();
 }
 
 }  // namespace
 
 Command curvesCommand() {
-    return commandOf("curves", "draws the learning curves of runs", curvesOptions, drawCurves);
+    return questionCommand("curves", ".png, .svg, .pdf or .csv", curves);
 }
 
 }  // namespace relascope::cli

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // data: shows data (data_views.h), and writes generated data, minimal pairs and rules.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
 #include "app/cli/data_views.h"
 #include "app/cli/drawing.h"
+#include "app/cli/question_arguments.h"
 #include "app/cli/run_text.h"
 #include "data/minimal_pairs.h"
 #include "data/rule_prompts.h"
@@ -54,99 +54,121 @@ void drawTasks(const RunOptions& options, const std::string& out, bool paper) {
 
 constexpr const char* kRulesInContext = "rules-in-context";
 constexpr std::int64_t kUsualRulePairs = 100;  // of each rule
+constexpr std::int64_t kUsualRuleExamples = 10;
 
-/// The seed of generated data.
-std::int64_t seedOf(const DataArguments& arguments) {
-    return std::max<std::int64_t>(0, arguments.seed);
+/// What is written takes beside what is shown.
+const std::vector<FieldSpec>& ruleFields() {
+    static const std::vector<FieldSpec> all = [] {
+        FieldSpec tokenizer{"tokenizer", "",
+                            "of rules in context: gpt2, characters, a tokenizer.json, or a folder"},
+            examples{"examples",
+                     "",
+                     "of rules in context: whole sequences before the last one (10)",
+                     FieldKind::Integer,
+                     1,
+                     1000},
+            tokens{"rule_tokens", "", "of rules in context: words, letters or any (auto)",
+                   FieldKind::Choice};
+        tokens.choices = {"auto", "words", "letters", "any"};
+        return std::vector{tokenizer, examples, tokens};
+    }();
+    return all;
 }
 
+using Whole = std::int64_t;
+
 /// Writes prompts of the rules ABA and ABB as minimal pairs, or the right ones as a text.
-void makeRules(const DataArguments& arguments) {
-    const bool text = arguments.out.ends_with(".txt");
-    if (!text && !arguments.out.ends_with(".jsonl"))
-        throw OptionError("--out", "'" + arguments.out +
+void makeRules(const Asked& a) {
+    const bool text = a.out.ends_with(".txt");
+    if (!text && !a.out.ends_with(".jsonl"))
+        throw OptionError("--out", "'" + a.out +
                                        "' must end in .jsonl, for minimal pairs, or in .txt, for a "
                                        "text of the right ones");
-    if (arguments.tokenizer.empty())
+    const auto& asked = a.question;
+    const auto given = asked.text("tokenizer");
+    if (given.empty())
         throw OptionError("--tokenizer",
                           "is missing: rules are sequences of single tokens; give gpt2, "
                           "characters, a tokenizer.json, or the folder of a model");
-    const bool characters = arguments.tokenizer == "characters";
+    const bool characters = given == "characters";
     const auto tokenizer =
         characters
             ? core::characterTokenizer("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\n")
-            : core::openTokenizer(arguments.tokenizer);
-    const core::RulePromptOptions options{arguments.examples, arguments.ruleTokens, "auto", "auto",
-                                          static_cast<std::uint64_t>(seedOf(arguments))};
+            : core::openTokenizer(given);
+    const core::RulePromptOptions options{asked.value("examples", kUsualRuleExamples),
+                                          asked.value("rule_tokens", std::string("auto")), "auto",
+                                          "auto",
+                                          static_cast<std::uint64_t>(asked.value<Whole>("seed"))};
     const core::RulePrompts prompts(tokenizer, -1, options, 0);
-    const auto pairs =
-        core::rulePairs(prompts, arguments.count > 0 ? arguments.count : kUsualRulePairs, text);
+    const auto pairs = core::rulePairs(prompts, asked.value("count", kUsualRulePairs), text);
     std::string lines;
     for (std::size_t i = 0; i < pairs.size(); ++i)
         lines +=
             (text ? pairs[i].good + "\n" : core::pairLine(pairs[i], static_cast<std::int64_t>(i))) +
             "\n";
-    core::writeTextFile(arguments.out, lines);
+    core::writeTextFile(a.out, lines);
     std::cerr << "wrote " << pairs.size() << (text ? " prompts of " : " pairs of ")
-              << prompts.examples() << " examples to " << plainName(arguments.out) << "\n";
+              << prompts.examples() << " examples to " << plainName(a.out) << "\n";
 }
 
 /// Writes minimal pairs as JSON lines.
-void makePairs(const DataArguments& arguments) {
-    if (!arguments.out.ends_with(".jsonl"))
-        throw OptionError("--out", "'" + arguments.out +
+void makePairs(const Asked& a) {
+    if (!a.out.ends_with(".jsonl"))
+        throw OptionError("--out", "'" + a.out +
                                        "' must end in .jsonl, the format that minimal pairs are "
                                        "written in");
     RunOptions options;
     options.data = core::pairData();
-    options.data.seed = seedOf(arguments);
-    if (arguments.count > 0) options.data.train_size = arguments.count;
-    applySettings(options, arguments.settings);
+    options.data.seed = a.question.value<Whole>("seed");
+    options.data.train_size = a.question.value("count", Whole{options.data.train_size});
+    applySettings(options, a.question);
     const auto data = core::asPairs(datasets::openData(options.data).validation);
     std::string lines;
     for (std::int64_t i = 0; i < data->size(); ++i)
         lines += core::pairLine(data->pair(i), i) + "\n";
-    core::writeTextFile(arguments.out, lines);
-    std::cerr << "wrote " << data->size() << " pairs to " << plainName(arguments.out) << "\n";
+    core::writeTextFile(a.out, lines);
+    std::cerr << "wrote " << data->size() << " pairs to " << plainName(a.out) << "\n";
 }
 
 /// Writes generated examples of an experiment, or draws an example of each of its tasks.
-void makeExamples(const DataArguments& arguments) {
-    if (!isPicture(arguments.out) && !arguments.out.ends_with(".npz"))
+void makeExamples(const Asked& a, bool paper) {
+    if (!isPicture(a.out) && !a.out.ends_with(".npz"))
         throw OptionError("--out",
-                          "'" + arguments.out +
+                          "'" + a.out +
                               "' must end in .npz, the format that data are written in, or in "
                               ".png, .svg or .pdf for an example of each task");
-    requireDrawing(arguments.out);
-    RunOptions options = core::presetOptions(arguments.place);
-    applySettings(options, arguments.settings);
-    if (!arguments.family.empty()) core::setOption(options, "data.family", arguments.family);
-    options.data.seed = seedOf(arguments);
-    options.data.train_size = arguments.count > 0 ? arguments.count : kUsualExamples;
+    requireDrawing(a.out);
+    RunOptions options = core::presetOptions(a.question.subjects[0].path);
+    applySettings(options, a.question);
+    options.data.seed = a.question.value<Whole>("seed");
+    options.data.train_size = a.question.value("count", kUsualExamples);
     options.data.path.clear();
     options.check();
-    if (isPicture(arguments.out)) {
-        drawTasks(options, arguments.out, arguments.paper);
-        std::cerr << "wrote " << plainName(arguments.out) << "\n";
+    if (isPicture(a.out)) {
+        drawTasks(options, a.out, paper);
+        std::cerr << "wrote " << plainName(a.out) << "\n";
         return;
     }
     const auto stop = stopOnSignals();
     const auto splits = datasets::openData(options.data);
     ProgressLine line;
-    datasets::writeNpz(arguments.out, *splits.train, [&](double fraction) {
-        line.show(fraction, "writing " + arguments.out);
+    datasets::writeNpz(a.out, *splits.train, [&](double fraction) {
+        line.show(fraction, "writing " + a.out);
         return !stop.stop_requested();
     });
-    line.say("wrote " + std::to_string(options.data.train_size) + " examples to " + arguments.out);
+    line.say("wrote " + std::to_string(options.data.train_size) + " examples to " + a.out);
 }
 
-int runData(const DataArguments& a, const Call&) {
-    const bool ofSplit = a.shows() || !a.split.empty() || !a.label.empty() || !a.form.empty() ||
-                         !a.data.empty() || a.epoch >= 0 || a.first > 0 || a.columns > 0;
-    const bool pairs = a.place == core::pairData().kind, rules = a.place == kRulesInContext;
-    if (ofSplit || (!pairs && !rules && !core::findPreset(a.place))) {
-        showData(a);
-        if (a.shows()) return 0;
+int runData(const Asked& a, const Call& call) {
+    const auto& asked = a.question;
+    const auto& place = asked.subjects[0].path;
+    bool ofSplit = shows(asked) || asked.value<Whole>("first") > 0;
+    for (const char* name : {"split", "label", "form", "data", "epoch", "columns"})
+        ofSplit |= asked.option(name) != nullptr;
+    const bool pairs = place == core::pairData().kind, rules = place == kRulesInContext;
+    if (ofSplit || (!pairs && !rules && !core::findPreset(place))) {
+        showData(a, call);
+        if (shows(asked)) return 0;
     } else {
         if (a.out.empty())
             throw OptionError("--out",
@@ -156,49 +178,24 @@ int runData(const DataArguments& a, const Call&) {
         else if (rules)
             makeRules(a);
         else
-            makeExamples(a);
+            makeExamples(a, call.paper);
     }
-    if (a.json) std::cout << Json({{"file", a.out}}).dump(2) << "\n";
+    if (call.json) std::cout << Json({{"file", a.out}}).dump(2) << "\n";
     return 0;
-}
-
-void dataOptions(CLI::App& command, DataArguments& a) {
-    command
-        .add_option("place", a.place,
-                    "experiment or kind of data, a run folder, a file or folder to import; or "
-                    "minimal-pairs, or rules-in-context")
-        ->required();
-    command
-        .add_option("--count", a.count,
-                    "examples (1,000, of a split all); of minimal pairs those of each phenomenon "
-                    "(60), of rules in context "
-                    "those of each rule (100)")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
-    command.add_option("--seed", a.seed, "random seed")->check(CLI::NonNegativeNumber);
-    command.add_option("--family", a.family, "pentos, hexos or stripes");
-    command.add_option("--set", a.settings, "data.KEY=VALUE")->take_all();
-    command.add_option("--tokenizer", a.tokenizer,
-                       "of rules in context: gpt2, characters, a tokenizer.json, or a folder");
-    command
-        .add_option("--examples", a.examples,
-                    "of rules in context: whole sequences before the last one (10)")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}));
-    command
-        .add_option("--rule-tokens", a.ruleTokens,
-                    "of rules in context: words, letters or any (auto)")
-        ->check(CLI::IsMember({"auto", "words", "letters", "any"}));
-    dataViewOptions(command, a);
-    command.add_option("--out", a.out,
-                       ".npz, of minimal pairs and rules .jsonl, of rules .txt; .png, .svg, .pdf "
-                       "(without --statistics, --sample and --grid: an example of both answers of "
-                       "every task); .csv of statistics and of an example");
 }
 
 }  // namespace
 
 Command dataCommand() {
-    return commandOf("data", "shows data, or writes them as .npz or minimal pairs as JSON lines",
-                     dataOptions, runData);
+    auto command = questionCommand(
+        "data",
+        ".npz, of minimal pairs and rules .jsonl, of rules .txt; .png, .svg, .pdf (without "
+        "--statistics, --sample and --grid: an example of both answers of every task); .csv of "
+        "statistics and of an example",
+        runData, Needs::Nothing,
+        [](CLI::App& app, Asked& asked) { declareFields(app, ruleFields(), asked.question); });
+    command.help = "shows data, or writes them as .npz or minimal pairs as JSON lines";
+    return command;
 }
 
 }  // namespace relascope::cli

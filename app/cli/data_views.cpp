@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/data_views.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -31,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kUsualCells = 24, kMostCells = 4000;
-constexpr int kUsualColumns = 8, kUsualTextColumns = 2;
+constexpr std::int64_t kUsualCells = 24, kMostCells = 4000, kUsualColumns = 8,
+                       kUsualTextColumns = 2;
 
 /// The data that a place names.
 struct NamedData {
@@ -41,20 +40,27 @@ struct NamedData {
     bool generated = false;
 };
 
+using Whole = std::int64_t;
+
+const std::string& placeOf(const Question& asked) {
+    return asked.subjects[0].path;
+}
+
 /// The value of the last setting of that key; empty if there is none.
-std::string settingOf(const DataArguments& a, const std::string& key) {
+std::string settingOf(const Question& asked, const std::string& key) {
     std::string value;
-    for (const auto& setting : a.settings)
+    for (const auto& setting : asked.value<std::vector<std::string>>("set"))
         if (setting.starts_with(key + "=")) value = setting.substr(key.size() + 1);
     return value;
 }
 
-wire::Data imported(const DataArguments& a) {
-    std::string form = a.form, task = settingOf(a, "data.task");
-    auto path = fs::absolute(a.place).lexically_normal().string();
+wire::Data imported(const Question& a) {
+    const auto& place = placeOf(a);
+    std::string form = a.text("form"), task = settingOf(a, "data.task");
+    auto path = fs::absolute(place).lexically_normal().string();
     if (form.empty()) {
         const auto guess = core::guessImport(path);
-        if (guess.id.empty()) throw FileError(a.place, guess.text + " with --form");
+        if (guess.id.empty()) throw FileError(place, guess.text + " with --form");
         form = guess.id, path = guess.path;
         if (task.empty()) task = guess.task;
     }
@@ -65,42 +71,42 @@ wire::Data imported(const DataArguments& a) {
     }
 }
 
-NamedData namedBy(const DataArguments& a) {
+NamedData namedBy(const Question& a) {
+    const auto& place = placeOf(a);
     NamedData named;
     RunOptions options;
     std::error_code unreadable;
-    const bool isName = core::findPreset(a.place) || findDataKind(a.place);
-    const bool isRun = !isName && core::isRunFolder(a.place);
+    const bool isName = core::findPreset(place) || findDataKind(place);
+    const bool isRun = !isName && core::isRunFolder(place);
     if (isRun) {
-        named.data.options = core::runData(a.place, core::readRunOptions(a.place).data);
-        named.name = core::readRunInfo(a.place).name;
-    } else if (!isName && fs::exists(a.place, unreadable)) {
+        named.data.options = core::runData(place, core::readRunOptions(place).data);
+        named.name = core::readRunInfo(place).name;
+    } else if (!isName && fs::exists(place, unreadable)) {
         named.data = imported(a);
-        named.name = folderName(a.place);
-    } else if (!isName && a.place.find('/') != std::string::npos) {
-        throw FileError(a.place, "was not found");
+        named.name = folderName(place);
+    } else if (!isName && place.find('/') != std::string::npos) {
+        throw FileError(place, "was not found");
     } else {
-        named.data.options = core::namedData(a.place, settingOf(a, "data.task"));
+        named.data.options = core::namedData(place, settingOf(a, "data.task"));
         named.data.epoch = 0;
         named.generated = true;
     }
-    if (!a.form.empty() && !named.data.imported)
-        throw OptionError("--form", "is of files to import; " + a.place + " is none");
+    if (a.option("form") && !named.data.imported)
+        throw OptionError("--form", "is of files to import; " + place + " is none");
     options.data = named.data.options;
-    applySettings(options, a.settings);
-    if (!a.family.empty()) core::setOption(options, "data.family", a.family);
-    if (a.seed >= 0) options.data.seed = a.seed;
-    if (!a.data.empty()) {
+    applySettings(options, a);
+    options.data.seed = a.value("seed", Whole{options.data.seed});
+    if (const auto data = a.text("data"); !data.empty()) {
         if (!named.generated)
             throw OptionError("--data",
                               "is for an experiment or a kind of data; give the file "
                               "alone in place of " +
-                                  a.place);
-        options.data.path = a.data;
+                                  place);
+        options.data.path = data;
     }
     named.data.options = options.data;
     if (named.generated) named.name = core::titleOfTask(options.data.kind, options.data.task);
-    if (a.epoch >= 0) named.data.epoch = a.epoch;
+    if (a.option("epoch")) named.data.epoch = a.value<Whole>("epoch");
     return named;
 }
 
@@ -122,7 +128,8 @@ struct ShownSplit {
     Json json() const { return {{"data", named.name}, {"split", split}, {"size", data->size()}}; }
 };
 
-ShownSplit opened(const DataArguments& a, const std::stop_token& stop) {
+ShownSplit opened(const Question& a, const std::stop_token& stop) {
+    const auto wanted = a.text("split"), label = a.text("label");
     ShownSplit shown{namedBy(a), {}, {}, {}};
     ProgressLine line;
     const auto progress = [&](double fraction) {
@@ -133,39 +140,40 @@ ShownSplit opened(const DataArguments& a, const std::stop_token& stop) {
     std::vector<std::string> names;
     for (const auto& [name, data] : splits) {
         names.push_back(name);
-        if (shown.data || (!a.split.empty() && name != a.split)) continue;
+        if (shown.data || (!wanted.empty() && name != wanted)) continue;
         shown.split = name, shown.data = data;
     }
-    if (!shown.data) throw OptionError("--split", unknownName("split", a.split, names));
-    if (a.label.empty()) return shown;
+    if (!shown.data) throw OptionError("--split", unknownName("split", wanted, names));
+    if (label.empty()) return shown;
     const auto& info = shown.data->info();
     if (info.targets != TargetKind::Class || info.classNames.empty())
         throw OptionError("--label", "the examples of " + shown.caption() + " have no labels");
-    const auto found = std::find(info.classNames.begin(), info.classNames.end(), a.label);
+    const auto found = std::find(info.classNames.begin(), info.classNames.end(), label);
     if (found == info.classNames.end())
-        throw OptionError("--label", unknownName("label", a.label, info.classNames));
+        throw OptionError("--label", unknownName("label", label, info.classNames));
     shown.matches = std::make_shared<const std::vector<std::int64_t>>(datasets::labelledExamples(
         shown.data, found - info.classNames.begin(), core::kSearchedExamples, progress));
     return shown;
 }
 
-void said(const DataArguments& a) {
+void said(const Asked& a) {
     std::cerr << "wrote " << plainName(a.out) << "\n";
 }
 
-void showStatistics(const DataArguments& a, const ShownSplit& shown, const std::stop_token& stop) {
+void showStatistics(const Asked& a, const Call& call, const ShownSplit& shown,
+                    const std::stop_token& stop) {
     const auto& info = shown.data->info();
     const auto& [options, imported, epoch, run] = shown.named.data;
     auto statistics = datasets::countExamples(*shown.data, options,
-                                              a.count > 0 ? a.count : core::kCountedExamples,
+                                              a.question.value("count", core::kCountedExamples),
                                               [&] { return !stop.stop_requested(); });
     core::addOrigin(statistics, info, shown.named.name, shown.named.generated ? options.seed : -1,
                     options.streaming && shown.split == "train" ? epoch : -1);
     if (a.out.ends_with(".csv")) core::writeTextFile(a.out, core::csvOf(statistics)), said(a);
     if (isPicture(a.out))
-        draw(a.out, wire::StatisticsFigure{statistics, info.note, shown.caption()}, a.paper),
+        draw(a.out, wire::StatisticsFigure{statistics, info.note, shown.caption()}, call.paper),
             said(a);
-    if (a.json) {
+    if (call.json) {
         auto object = shown.json();
         object.update(core::jsonOf(statistics));
         object["note"] = info.note;
@@ -178,19 +186,20 @@ void showStatistics(const DataArguments& a, const ShownSplit& shown, const std::
     }
 }
 
-void showSample(const DataArguments& a, const ShownSplit& shown) {
-    if (a.sample >= shown.data->size())
-        throw OptionError("--sample", std::to_string(a.sample) + " is behind the last of " +
+void showSample(const Asked& a, const Call& call, const ShownSplit& shown) {
+    const auto sample = a.question.value<Whole>("sample");
+    if (sample >= shown.data->size())
+        throw OptionError("--sample", std::to_string(sample) + " is behind the last of " +
                                           groupedNumber(shown.data->size()) + " examples of " +
                                           shown.caption() + ", which are counted from 0");
-    const auto example = datasets::exampleOf(*shown.data, a.sample);
+    const auto example = datasets::exampleOf(*shown.data, sample);
     if (a.out.ends_with(".csv")) core::writeTextFile(a.out, core::csvOf(example.sample)), said(a);
     if (isPicture(a.out))
-        draw(a.out, wire::SampleFigure{example, shown.classNames(), shown.caption()}, a.paper),
+        draw(a.out, wire::SampleFigure{example, shown.classNames(), shown.caption()}, call.paper),
             said(a);
-    if (a.json) {
+    if (call.json) {
         auto object = shown.json();
-        object["index"] = a.sample;
+        object["index"] = sample;
         object.update(core::jsonOf(example, shown.classNames()));
         std::cout << object.dump(2) << "\n";
     } else if (a.out.empty()) {
@@ -202,24 +211,27 @@ void showSample(const DataArguments& a, const ShownSplit& shown) {
     }
 }
 
-void showGrid(const DataArguments& a, const ShownSplit& shown, const std::stop_token& stop) {
-    if (a.count > kMostCells)
-        throw OptionError("--count", std::to_string(a.count) + " is more than the " +
+void showGrid(const Asked& a, const Call& call, const ShownSplit& shown,
+              const std::stop_token& stop) {
+    const auto count = a.question.value("count", kUsualCells),
+               first = a.question.value<Whole>("first");
+    if (count > kMostCells)
+        throw OptionError("--count", std::to_string(count) + " is more than the " +
                                          std::to_string(kMostCells) + " examples of a grid");
     if (shown.count() == 0) throw OptionError("--grid", shown.caption() + " has no such example");
-    if (a.first >= shown.count())
-        throw OptionError("--first", std::to_string(a.first) + " is behind the last of " +
+    if (first >= shown.count())
+        throw OptionError("--first", std::to_string(first) + " is behind the last of " +
                                          groupedNumber(shown.count()) +
                                          " examples, which are counted from 0");
-    const auto end = std::min(shown.count(), a.first + (a.count > 0 ? a.count : kUsualCells));
+    const auto end = std::min(shown.count(), first + count);
     wire::SampleGridFigure figure;
     Json list = Json::array();
-    for (auto k = a.first; k < end; ++k) {
+    for (auto k = first; k < end; ++k) {
         if (stop.stop_requested()) throw Cancelled();
         const auto index = shown.indexOf(k);
         figure.examples.push_back(datasets::exampleOf(*shown.data, index));
         const auto& example = figure.examples.back();
-        if (a.json) {
+        if (call.json) {
             Json object = {{"index", index}};
             object.update(core::jsonOf(example, shown.classNames()));
             list.push_back(object);
@@ -233,22 +245,23 @@ void showGrid(const DataArguments& a, const ShownSplit& shown, const std::stop_t
         // Cells have the size of the first example of the split, as on the page.
         figure.cell = datasets::exampleOf(*shown.data, 0);
         const bool images = !figure.cell.sample.image.empty();
-        figure.columns = a.columns > 0 ? a.columns : images ? kUsualColumns : kUsualTextColumns;
+        figure.columns = static_cast<int>(
+            a.question.value("columns", images ? kUsualColumns : kUsualTextColumns));
         figure.classNames = shown.classNames();
         figure.caption = shown.caption();
-        draw(a.out, figure, a.paper);
+        draw(a.out, figure, call.paper);
         said(a);
     }
-    if (!a.json) return;
+    if (!call.json) return;
     auto object = shown.json();
-    if (!a.label.empty()) object["label"] = a.label;
+    if (const auto label = a.question.text("label"); !label.empty()) object["label"] = label;
     object["shown"] = shown.count();
     object["examples"] = list;
     std::cout << object.dump(2) << "\n";
 }
 
-void saveExamples(const DataArguments& a, const ShownSplit& shown, const std::stop_token& stop) {
-    const auto count = a.count > 0 ? std::min(a.count, shown.count()) : shown.count();
+void saveExamples(const Asked& a, const ShownSplit& shown, const std::stop_token& stop) {
+    const auto count = std::min(a.question.value("count", shown.count()), shown.count());
     const auto picked = datasets::pickedOf(shown.data, shown.matches, count);
     if (!picked)
         throw OptionError("--out", "examples of " + shown.caption() +
@@ -263,29 +276,38 @@ void saveExamples(const DataArguments& a, const ShownSplit& shown, const std::st
 
 }  // namespace
 
-void applySettings(RunOptions& options, const std::vector<std::string>& settings) {
-    for (const auto& setting : settings) {
+void applySettings(RunOptions& options, const Question& asked) {
+    for (const auto& setting : asked.value<std::vector<std::string>>("set")) {
         const auto equals = setting.find('=');
         if (equals == std::string::npos)
             throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
         core::setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
     }
+    if (const auto family = asked.text("family"); !family.empty())
+        core::setOption(options, "data.family", family);
 }
 
-void showData(const DataArguments& a) {
-    if (int(a.statistics) + int(a.grid) + int(a.sample >= 0) > 1)
+bool shows(const Question& asked) {
+    return asked.option("statistics") || asked.option("grid") || asked.option("sample");
+}
+
+void showData(const Asked& a, const Call& call) {
+    const auto& asked = a.question;
+    const bool statistics = asked.option("statistics"), grid = asked.option("grid"),
+               sample = asked.option("sample");
+    if (int(statistics) + int(grid) + int(sample) > 1)
         throw OptionError("--statistics", "give one of --statistics, --sample and --grid");
     const auto need = [&](bool on, const char* option, const char* with) {
         if (on) throw OptionError(option, std::string("needs ") + with);
     };
-    need(a.first > 0 && !a.grid, "--first", "--grid");
-    need(!a.label.empty() && (a.statistics || a.sample >= 0), "--label", "--grid or a .npz file");
-    need(a.columns > 0 && !a.grid, "--columns", "--grid");
-    if (a.grid && !a.out.empty())
+    need(asked.value<Whole>("first") > 0 && !grid, "--first", "--grid");
+    need(asked.option("label") && (statistics || sample), "--label", "--grid or a .npz file");
+    need(asked.option("columns") && !grid, "--columns", "--grid");
+    if (grid && !a.out.empty())
         endingOf(a.out, {});
-    else if (a.shows() && !a.out.empty())
+    else if (shows(asked) && !a.out.empty())
         endingOf(a.out, {".csv"});
-    else if (!a.shows() && !a.out.ends_with(".npz"))
+    else if (!shows(asked) && !a.out.ends_with(".npz"))
         throw OptionError("--out", a.out.empty()
                                        ? "is missing: a .npz file; or give --statistics, --sample "
                                          "or --grid"
@@ -294,37 +316,15 @@ void showData(const DataArguments& a) {
                                              "--statistics, --sample or --grid");
     requireDrawing(a.out);
     const auto stop = stopOnSignals();
-    const auto shown = opened(a, stop);
-    if (a.statistics)
-        showStatistics(a, shown, stop);
-    else if (a.sample >= 0)
-        showSample(a, shown);
-    else if (a.grid)
-        showGrid(a, shown, stop);
+    const auto shown = opened(asked, stop);
+    if (statistics)
+        showStatistics(a, call, shown, stop);
+    else if (sample)
+        showSample(a, call, shown);
+    else if (grid)
+        showGrid(a, call, shown, stop);
     else
         saveExamples(a, shown, stop);
-}
-
-void dataViewOptions(CLI::App& command, DataArguments& a) {
-    command.add_flag("--statistics", a.statistics,
-                     "counts of labels and lengths, ranges of numbers, of the first 2,000 examples "
-                     "or of --count");
-    command.add_option("--sample", a.sample, "one example, counted from 0")
-        ->check(CLI::NonNegativeNumber);
-    command.add_flag("--grid", a.grid, "several examples: --count of them (24)");
-    command.add_option("--first", a.first, "of a grid: its first example, counted from 0")
-        ->check(CLI::NonNegativeNumber);
-    command.add_option("--columns", a.columns, "of a grid: examples in a row")
-        ->check(CLI::Range(1, wire::kMostColumns));
-    command.add_option("--split", a.split, "train, validation or a test split (the first one)");
-    command.add_option("--label", a.label, "of a grid or .npz: only examples with this label");
-    command.add_option("--epoch", a.epoch, "of training data that differ between epochs (0)")
-        ->check(CLI::NonNegativeNumber);
-    command.add_option("--data", a.data, "file or folder that an experiment's data are read from");
-    std::vector<std::string> forms;
-    for (const auto& import : dataImports()) forms.push_back(import.form->id);
-    command.add_option("--form", a.form,
-                       "of files to import, where their names do not say it: " + joined(forms));
 }
 
 }  // namespace relascope::cli

@@ -190,12 +190,6 @@ void writeCsv(const std::string& path, const Answer& answer) {
                             core::csvOf(*table));
 }
 
-std::string folderName(const std::string& path) {
-    auto folder = std::filesystem::absolute(path).lexically_normal();
-    if (!folder.has_filename()) folder = folder.parent_path();
-    return folder.filename().string();
-}
-
 std::string captionOf(const std::string& path, const core::OpenedModel& model,
                       const std::string& more) {
     std::string caption = folderName(path);

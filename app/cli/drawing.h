@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "files/command_line.h"
 #include "app/cli/cli.h"
 #include "types/error.h"
 #include "wire/figures.h"
@@ -45,8 +46,7 @@ void draw(const std::string& out, const wire::Figure& figure, bool paper);
 std::string endingOf(const std::string& out, std::initializer_list<const char*> known);
 /// Writes the first table of an answer to a .csv file, and the others beside it: x.pairs.csv.
 void writeCsv(const std::string& path, const Answer& answer);
-/// The name of the folder or file of a run or checkpoint.
-std::string folderName(const std::string& path);
+using core::folderName;
 /// "occurs, step 500, validation" for a caption; `more` may be empty.
 std::string captionOf(const std::string& path, const core::OpenedModel& model,
                       const std::string& more);

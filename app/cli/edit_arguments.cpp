@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/edit_arguments.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/cli/drawing.h"
-#include "app/cli/question_subject.h"
 #include "app/cli/run_text.h"
-#include "datasets/registry.h"
 #include "interventions/edit_json.h"
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
 #include "interventions/named_edits.h"
-#include "question/question_fields.h"
-#include "run/run_folder.h"
-#include "types/field_text.h"
 #include "types/metric.h"
 #include "types/option_groups.h"
-#include "types/suggest.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
@@ -43,14 +34,9 @@ void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::
     std::cerr << plainName(path) << ": with the edits of its training: " << words << "\n";
 }
 
-core::Interventions interventionsOf(const std::vector<std::string>& arguments,
-                                    const std::string& path, core::OpenedModel& opened,
-                                    const ProbeSample& sample, core::EditUse use) {
-    core::Interventions all{{}, editData(path, opened)};
-    if (!arguments.empty()) all.edits = core::editsNamed(arguments, opened.points(sample), use);
-    if (all.edits.anyEnabled())
-        std::cerr << plainName(path) << ": with the edits: " << core::wordsOf(all.edits) << "\n";
-    return all;
+void nameEdits(const std::string& path, const EditList& edits) {
+    if (edits.anyEnabled())
+        std::cerr << plainName(path) << ": with the edits: " << core::wordsOf(edits) << "\n";
 }
 
 void nameMeans(const core::OpenedModel& opened, const EditList& edits) {
@@ -89,53 +75,6 @@ std::vector<std::string> wordsOfEach(const EditList& edits) {
     for (const auto& edit : edits.edits)
         if (edit.enabled) words.push_back(core::wordsOf(edit));
     return words;
-}
-
-core::EditData editData(const std::string& path, const core::OpenedModel& opened) {
-    core::EditData data;
-    if (opened.isRun()) {
-        // The data are opened once, when an edit first needs them.
-        auto splits = std::make_shared<std::unique_ptr<core::DataSplits>>();
-        data.split = [path, &opened, splits](const std::string& name) {
-            if (!*splits)
-                *splits = std::make_unique<core::DataSplits>(
-                    datasets::openData(core::runData(path, opened.run().data)));
-            return (*splits)->find(name);
-        };
-    }
-    data.image = [&opened](const std::string& file) { return readPicture(file, opened, "image"); };
-    return data;
-}
-
-ProbeSample inputFromWords(const std::string& words, const std::string& option,
-                           const std::string& path, core::OpenedModel& opened,
-                           const std::string& split) {
-    static const std::set<std::string> kinds = {"sample", "text",      "tokens",
-                                                "image",  "reference", "random"};
-    const auto colon = words.find(':');
-    const auto kind = words.substr(0, colon);
-    const auto rest = colon == std::string::npos ? "" : words.substr(colon + 1);
-    if (rest.empty())
-        throw OptionError(option,
-                          "'" + words +
-                              "' is no input; give sample:N, text:T, tokens:1,2, image:FILE, "
-                              "reference:N or random:SEED");
-    if (!kinds.contains(kind))
-        throw OptionError(
-            option, unknownName("kind of input", kind, std::vector(kinds.begin(), kinds.end())));
-    try {
-        Question asked;
-        for (const auto& spec : core::inputFields())
-            if (spec.name == kind)
-                asked.set(kind, spec.kind == FieldKind::Text
-                                    ? FieldValue(rest)
-                                    : core::parseFieldValue(option, spec, rest));
-        asked.set("split", split);
-        return readSample(opened, path, asked).sample;
-    } catch (const OptionError& error) {
-        if (error.field() == "--split") throw;
-        throw OptionError(option, error.message());
-    }
 }
 
 std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened,

@@ -18,13 +18,8 @@ inline const std::string kEditHelp =
 /// "none", otherwise keeps them. Names them on stderr in both cases.
 void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
                           core::OpenedModel& opened);
-/// The edits of --edit, which are named on stderr, with the data that they take values from.
-/// `sample` is an input of the model, which must stay in place while they are used. Throws
-/// OptionError or FileError.
-core::Interventions interventionsOf(const std::vector<std::string>& arguments,
-                                    const std::string& path, core::OpenedModel& opened,
-                                    const ProbeSample& sample,
-                                    core::EditUse use = core::EditUse::Inspect);
+/// Names the edits of --edit on stderr.
+void nameEdits(const std::string& path, const EditList& edits);
 /// Prints the means that these edits took in the last call, one per line, to stderr: "layer 1
 /// sensory head 2 mean: mean of 1,024 examples of train, standard error 0.012".
 void nameMeans(const core::OpenedModel& opened, const EditList& edits);
@@ -39,16 +34,6 @@ std::string editedCaption(const std::string& path, const core::OpenedModel& open
                           const EditList& edits, const std::string& more);
 /// The words of each enabled edit.
 std::vector<std::string> wordsOfEach(const EditList& edits);
-
-/// The data from which edits of a run or checkpoint take examples, texts and pictures. `opened`
-/// must outlive it.
-core::EditData editData(const std::string& path, const core::OpenedModel& opened);
-
-/// Reads an input given in words: "sample:N" (of `split`), "text:T", "tokens:1,2,3", "image:FILE",
-/// "reference:N" or "random:SEED". Throws OptionError(option, ...).
-ProbeSample inputFromWords(const std::string& words, const std::string& option,
-                           const std::string& path, core::OpenedModel& opened,
-                           const std::string& split);
 
 /// The effect of edits as JSON: {"metric": {"base", "edited", "change", "interval": [low, high]},
 /// ...} and the changed answers. Training edits apply to the base and the edited pass.

@@ -17,6 +17,7 @@
 #include "app/cli/plain_output.h"
 #include "app/cli/question_arguments.h"
 #include "app/cli/run_text.h"
+#include "app/serve/question_subject.h"
 #include "data/token_hidden.h"
 #include "data/token_prefix.h"
 #include "datasets/registry.h"
@@ -108,44 +109,27 @@ int evaluate(const EvalArguments& a, const Call& call) {
     if (!opened.warning().empty())
         std::cerr << "warning: " << plainName(path) << ": " << plainName(opened.warning()) << "\n";
     resolveTrainingEdits(edits, path, opened);
-    core::DatasetPtr data;
-    const auto splitWord = asked.text("split");
-    std::string split = splitWord;
+    if (const auto tokenizer = asked.text("tokenizer"); !tokenizer.empty())
+        opened.setTokenizer(tokenizer);
     const auto tokens = whole("tokens"), batchSize = whole("batch_size");
     ProgressLine line;
     const bool text = opened.options().input() == InputKind::Tokens;
-    std::int64_t batch = batchSize > 0 ? batchSize : text ? 8 : 512;
-    if (text) {
-        split = !splitWord.empty() ? splitWord : file.empty() ? "validation" : "text";
-        data = core::openEvaluationText(
-            opened, {opened.isRun() ? path : "", file, splitWord, whole("windows")},
-            [&](double fraction) { return line.show(fraction, "reading the text"), true; }, stop);
-    } else if (!file.empty()) {
-        data = datasets::openEvaluationData(
-            file, opened.run().data, splitWord,
-            [&](double fraction) { return line.show(fraction, "reading " + file), true; }, stop);
-        if (split.empty()) split = std::filesystem::path(file).stem().string();
-    } else {
-        if (!opened.isRun())
-            throw OptionError("--data",
-                              "a checkpoint has no data of its own; give a .npz file with --data");
-        const auto splits = datasets::openData(opened.run().data, {}, stop);
-        // Without --split, data that training has never seen are used if there are any; with edits,
-        // the split on which ablate and scan measure.
-        const bool edited = std::any_of(edits.begin(), edits.end(),
-                                        [](const auto& edit) { return edit != "none"; });
-        if (split.empty())
-            split = edited || splits.tests.empty() ? "validation" : splits.tests[0].first;
-        data = splits.find(split);
-        if (batchSize == 0) batch = core::evaluationBatch(opened.run());
-        if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
-    }
-    line.done();
-    sayNote(data->info());
+    const bool own = !text && file.empty();
+    const std::int64_t batch = batchSize > 0 ? batchSize
+                               : text        ? 8
+                               : own         ? core::evaluationBatch(opened.run())
+                                             : 512;
+    serve::OpenedDataSets sets;
+    const std::string reading =
+        file.empty() ? "reading the " + std::string(text ? "text" : "data") : "reading " + file;
+    sets.follow(stop, [&](double fraction) { return line.show(fraction, reading), true; });
+    sets.setSay([&](const DatasetInfo& info) { line.done(), sayNote(info); });
+    const wire::Asked question(asked);
+    auto [data, split] = serve::evaluationData(question, opened, sets);
     data = core::withShorterWindows(data, tokens);
     if (!edits.empty()) {
-        core::Interventions interventions{core::editsNamed(edits, opened.points(data->sample(0))),
-                                          editData(path, opened)};
+        auto interventions = serve::interventionsOf(question, 0, opened, data->sample(0), sets);
+        interventions.data.example = -1;
         interventions.data.split = [whole = interventions.data.split,
                                     tokens](const std::string& name) {
             return core::withShorterWindows(whole ? whole(name) : nullptr, tokens);

@@ -1,45 +1,59 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// figure: the figures that have a name (wire/named_figures.h).
+// figure: the figures that have a name (views/papers_figures.h).
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
+#include "app/cli/question_arguments.h"
+#include "question/question_fields.h"
+#include "question/question_words.h"
 #include "study/study.h"
 #include "types/error.h"
-#include "wire/named_figures.h"
+#include "views/papers_figures.h"
 
 namespace relascope::cli {
 namespace {
 
-using Of = wire::NamedFigure::Of;
-
 int listFigures() {
-    for (const auto& figure : wire::namedFigures())
+    for (const auto& figure : core::papersFigures())
         std::cout << figure.name << std::string(30 - figure.name.size(), ' ') << figure.title
-                  << ", of " << figure.takes << "\n";
+                  << ", of " << figure.of << "\n";
     return 0;
 }
 
 int drawFigure(const std::string& name, const std::string& path, const std::string& out,
                std::vector<std::string> more, bool paper) {
     if (name.empty()) return listFigures();
-    const auto& figure = wire::namedFigure(name);
+    const auto& figure = core::papersFigure(name);
+    auto view = figure.view;
     if (!isPicture(out))
         throw OptionError("--out", out.empty() ? "is missing: a .png, .svg or .pdf file"
                                                : "'" + out + "' must end in .png, .svg or .pdf");
-    if (path.empty() != (figure.of == Of::Nothing))
-        throw OptionError("path", path.empty() ? "is missing: " + name + " is of " + figure.takes
+    if (path.empty() != (view.command == core::kDataView))
+        throw OptionError("path", path.empty() ? "is missing: " + name + " is of " + figure.of
                                                : name + " is of nothing; leave out " + path);
-    if (figure.of == Of::Study)
+    if (view.command == core::kStudyView)
         if (const auto preset = core::readStudy(path).plan.preset;
             !preset.starts_with(figure.preset))
             throw OptionError(
-                "path", path + " is a study of " + preset + "; " + name + " is of " + figure.takes);
+                "path", path + " is a study of " + preset + "; " + name + " is of " + figure.of);
     figureOrigin().command.clear();  // that of the command which draws it
-    if (paper) more.emplace_back("--paper");
-    auto words = wire::wordsOf(figure, path, out, more);
+    if (!path.empty()) view.subjects[0].path = path;
+    // Options that are given replace the figure's.
+    const auto given = [&](const std::string& option) {
+        return std::any_of(more.begin(), more.end(), [&](const std::string& word) {
+            return word.substr(0, word.find('=')) == option;
+        });
+    };
+    std::erase_if(view.options, [&](const Option& one) { return given(optionName(one.name)); });
+    if (given("--other-checkpoint")) view.subjects.back().checkpoint.clear();
+    view.paper = paper;
+    auto words = core::wordsOf(view);
     words.insert(words.begin(), "relascope-cli");
+    words.insert(words.end(), {core::outOption(view), out});
+    words.insert(words.end(), more.begin(), more.end());
     std::vector<char*> pointers;
     for (auto& word : words) pointers.push_back(word.data());
     return runCommandLine(static_cast<int>(pointers.size()), pointers.data());

@@ -14,6 +14,7 @@
 #include "app/cli/edit_arguments.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/question_arguments.h"
+#include "app/serve/question_subject.h"
 #include "data/text_files.h"
 #include "files/atomic_file.h"
 #include "question/question_fields.h"
@@ -46,23 +47,6 @@ std::string promptOf(const GenerateArguments& a) {
     return text;
 }
 
-GenerateOptions optionsOf(const Question& asked) {
-    GenerateOptions options;
-    const auto take = [&](const char* name, auto& value) {
-        using Value = std::decay_t<decltype(value)>;
-        using Given = std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>;
-        value = static_cast<Value>(asked.value(name, static_cast<Given>(value)));
-    };
-    take("tokens", options.tokens);
-    take("temperature", options.temperature);
-    take("top_k", options.top_k);
-    take("top_p", options.top_p);
-    take("seed", options.seed);
-    options.stop = asked.value("stop", options.stop);
-    options.check();
-    return options;
-}
-
 const char* endName(TextEnd end) {
     switch (end) {
         case TextEnd::Length:
@@ -79,7 +63,7 @@ const char* endName(TextEnd end) {
 
 int generate(const GenerateArguments& a, const Call&) {
     const auto stop = stopOnSignals();
-    const auto options = optionsOf(a.asked);
+    const auto options = serve::generateOptionsOf(a.asked);
     const std::string prompt = promptOf(a);
     const auto& [path, hub, checkpoint, weights, edits, device] = a.asked.subjects.front();
     core::OpenedModel opened(path, checkpoint, device.empty() ? "auto" : device, stop);
@@ -88,10 +72,9 @@ int generate(const GenerateArguments& a, const Call&) {
     if (const auto tokenizer = a.asked.text("tokenizer"); !tokenizer.empty())
         opened.setTokenizer(tokenizer);
     resolveTrainingEdits(edits, path, opened);
-    core::Interventions interventions{{}, editData(path, opened)};
-    if (!edits.empty())
-        interventions.edits = core::editsNamed(edits, opened.points(opened.promptInput(prompt)),
-                                               core::EditUse::Generate);
+    serve::OpenedDataSets sets;
+    const auto interventions = serve::interventionsOf(
+        wire::Asked(a.asked), 0, opened, opened.promptInput(prompt), sets, core::EditUse::Generate);
     if (a.asked.value("bf16", false)) opened.narrow();
 
     Json tokens = Json::array();

@@ -20,7 +20,7 @@
 #include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/question_arguments.h"
-#include "app/cli/question_subject.h"
+#include "app/serve/question_subject.h"
 #include "checkpoint/kept_weights.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
@@ -83,13 +83,10 @@ struct InspectResult {
 };
 
 // A probe with the edits of the command line.
-void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened, const ProbeSample& sample,
-                    const std::vector<std::string>& classNames, std::int64_t example,
+void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
+                    const serve::SampleInput& input, core::Interventions interventions,
                     InspectResult& looked) {
-    core::Interventions interventions{core::editsNamed(a.edits, opened.points(sample)),
-                                      editData(a.path, opened)};
-    interventions.data.exampleSplit = a.input.value("split", std::string("validation"));
-    interventions.data.example = example;
+    const auto& [sample, classNames] = input;
     // Edits of the training may need the data.
     const core::Interventions none{{}, interventions.data};
     const auto& edits = interventions.edits;
@@ -124,7 +121,7 @@ InspectResult inspectInput(InspectArguments a, const ProbeSample* input = nullpt
             a.step = steps.back();
     if ((a.step >= 0 || !a.named.empty()) && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
-    const bool ownInput = hasOwnInput(a.input);
+    const bool ownInput = serve::hasOwnInput(a.input);
     // A capture holds maps alone; edits need the weights.
     if (a.step >= 0 && !ownInput && a.edits.empty() && (!input || recorded)) {
         const std::string captures = a.path + "/captures";
@@ -155,13 +152,17 @@ InspectResult inspectInput(InspectArguments a, const ProbeSample* input = nullpt
     if (const auto none = core::noRelationsText(opened.options());
         !none.empty() && !isCapture(a.out) && kindFromName(a.kind) != MapKind::SensoryAttention)
         throw OptionError("--kind", none + "; give --kind attention-sa");
-    const auto read = input ? SampleInput{*input, classNamesOf(opened, a.path)}
-                            : readSample(opened, a.path, a.input);
+    if (a.input.value("bf16", false)) opened.narrow();
+    serve::OpenedDataSets sets;
+    wire::Asked asked(a.input);
+    asked.subjects = {{a.path, {}, {}, {}, a.edits, a.device}};
+    const auto read = input ? serve::SampleInput{*input, serve::classNamesOf(a.path, sets)}
+                            : serve::readSample(opened, asked, sets);
     resolveTrainingEdits(a.edits, a.path, opened);
     looked.training = opened.trainingEdits();
     if (!a.edits.empty() || looked.training.anyEnabled())
-        probeWithEdits(a, opened, read.sample, read.classNames,
-                       ownInput ? -1 : a.input.value<std::int64_t>("sample"), looked);
+        probeWithEdits(a, opened, read, serve::interventionsOf(asked, 0, opened, read.sample, sets),
+                       looked);
     else
         looked.result = opened.probe(read.sample, read.classNames);
     return looked;

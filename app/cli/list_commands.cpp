@@ -31,12 +31,6 @@ struct ListArguments {
     bool json = false;
 };
 
-struct VerifyArguments {
-    std::vector<std::string> folders;
-    std::string models, device = "cpu";
-    bool json = false;
-};
-
 struct BenchArguments {
     std::vector<std::string> names;
     std::string device = "cpu";
@@ -185,13 +179,17 @@ int listDevices(const ListArguments& a, const Call&) {
     return 0;
 }
 
-int verify(const VerifyArguments& a, const Call&) {
-    const auto& [folders, models, given, json] = a;
-    const auto device = core::resolveDevice(given);
+int verify(const Asked& a, const Call& call) {
+    const bool json = call.json;
+    const auto& folders = a.question.subjects;
+    const auto& given = folders.front().device;
+    const auto device = core::resolveDevice(given.empty() ? "cpu" : given);
     bool ok = true;
     Json all = Json::array();
-    for (const auto& folder : folders) {
-        const auto report = core::verifyFolder(folder, device, models, datasets::readImageFile);
+    for (const auto& of : folders) {
+        const auto& folder = of.path;
+        const auto report =
+            core::verifyFolder(folder, device, a.question.text("models"), datasets::readImageFile);
         Json keys = Json::array();
         for (const auto& line : report.lines) {
             if (!json)
@@ -248,14 +246,6 @@ int bench(const BenchArguments& a, const Call&) {
     return 0;
 }
 
-void verifyOptions(CLI::App& command, VerifyArguments& a) {
-    command.add_option("folder", a.folders, "config.json, model.safetensors and io.safetensors")
-        ->required();
-    command.add_option("--models", a.models,
-                       "folder of the models that cases of edits name (default: two levels up)");
-    command.add_option("--device", a.device, "cpu or cuda:0");
-}
-
 void benchOptions(CLI::App& command, BenchArguments& a) {
     command.add_option("name", a.names, "names of benchmarks (none: all)");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
@@ -297,8 +287,7 @@ Command devicesCommand() {
 }
 
 Command verifyCommand() {
-    return commandOf("verify", "verifies a model against stored reference outputs", verifyOptions,
-                     verify, Needs::Threads);
+    return questionCommand("verify", nullptr, verify, Needs::Threads);
 }
 
 Command benchCommand() {

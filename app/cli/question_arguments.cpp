@@ -31,19 +31,40 @@ std::string typeName(const FieldSpec& spec) {
     }
 }
 
+/// Declares what a question is of.
+void declareSubjects(CLI::App& command, const core::AskedModels& models, Question& asked,
+                     const std::shared_ptr<bool>& fetches) {
+    auto& path = asked.subjects[0].path;
+    const auto &name = models.name, &help = models.help;
+    if (models.of == core::AskedOf::Weights)
+        return checkpointOption(command, path, help.c_str(), name.c_str(), fetches);
+    const auto take = [&asked](const std::vector<std::string>& places) {
+        asked.subjects.resize(places.size());
+        for (std::size_t k = 0; k < places.size(); ++k) asked.subjects[k].path = places[k];
+    };
+    auto* option = models.most > 2
+                       ? command.add_option_function<std::vector<std::string>>(name, take, help)
+                       : command.add_option(name, path, help);
+    option->required();
+    if (models.of == core::AskedOf::Runs) option->transform(hubPlaceOf);
+}
+
 /// Declares which weights a model are, where they are computed and how they are changed.
-void declareModel(CLI::App& command, const std::string& of, const core::AskedModels& asked,
-                  const std::string& checkpointHelp, const std::string& editHelp, Model& model) {
+void declareModel(CLI::App& command, const std::string& of, const core::AskedModels& models,
+                  const std::string& checkpointHelp, const std::string& editHelp, Question& asked) {
+    auto& model = asked.subjects[of.empty() ? 0 : 1];
     const auto prefix = "--" + of;
-    const auto& checkpoint = asked.checkpoint;
+    const auto& checkpoint = models.checkpoint;
     if (checkpoint == "step")
         stepOption(command, (prefix + checkpoint).c_str(), model.checkpoint,
                    checkpointHelp.c_str());
     else if (!checkpoint.empty())
         command.add_option(prefix + checkpoint, model.checkpoint, checkpointHelp);
-    if (of.empty() && asked.placed)
-        command.add_option("--device", model.device, "auto, cpu, cuda:0");
-    if (asked.changed) command.add_option(prefix + "edit", model.edits, editHelp)->take_all();
+    if (of.empty() && models.placed)  // the first of a list that grows
+        command.add_option_function<std::string>(
+            "--device", [&asked](const std::string& device) { asked.subjects[0].device = device; },
+            "auto, cpu, cuda:0");
+    if (models.changed) command.add_option(prefix + "edit", model.edits, editHelp)->take_all();
 }
 
 }  // namespace
@@ -54,17 +75,20 @@ std::string optionName(const std::string& field) {
     return name;
 }
 
-void declareField(CLI::App& command, const FieldSpec& spec,
-                  std::function<void(const FieldValue&)> take) {
+namespace {
+
+void declareField(CLI::App& command, const FieldSpec& spec, Question& asked) {
     const auto name = optionName(spec.name);
+    const auto take = [&asked, key = spec.name](FieldValue value) {
+        asked.set(key, std::move(value));
+    };
     if (spec.kind == FieldKind::Boolean) {
         command.add_flag_callback(
-            name, [take = std::move(take)] { take(true); }, spec.help);
+            name, [take] { take(true); }, spec.help);
         return;
     }
-    const bool list = spec.kind == FieldKind::TextList || spec.kind == FieldKind::IntegerList;
     CLI::Option* option = nullptr;
-    if (list) {
+    if (spec.kind == FieldKind::TextList || spec.kind == FieldKind::IntegerList) {
         const auto read = [name, spec, take](const std::vector<std::string>& texts) {
             FieldValue value = texts;
             if (spec.kind == FieldKind::IntegerList)
@@ -92,11 +116,10 @@ void declareField(CLI::App& command, const FieldSpec& spec,
     option->type_name(typeName(spec));
 }
 
+}  // namespace
+
 void declareFields(CLI::App& command, const std::vector<FieldSpec>& specs, Question& asked) {
-    for (const auto& spec : specs)
-        declareField(command, spec, [&asked, name = spec.name](const FieldValue& value) {
-            asked.set(name, value);
-        });
+    for (const auto& spec : specs) declareField(command, spec, asked);
 }
 
 void requireStep(const std::string& option, const std::string& text) {
@@ -122,25 +145,25 @@ StepWord stepOf(const std::string& word) {
 void declareQuestion(CLI::App& command, const std::string& name, Question& asked,
                      const std::shared_ptr<bool>& fetches) {
     const auto models = core::modelsAsked(name);
-    const auto& [two, checkpoint, changed, placed] = models;
-    const bool analysis = name != core::kInspectView;
+    const bool analysis = name != core::kInspectView, two = models.most == 2;
     asked.command = name;
     asked.subjects.resize(two ? 2 : 1);  // options refer to them
-    checkpointOption(command, asked.subjects[0].path,
-                     checkpoint.empty() && changed ? "run folder" : "run or checkpoint folder",
-                     "path", fetches);
+    declareSubjects(command, models, asked, fetches);
+    if (name == core::kStudyView)
+        command.add_flag_callback(
+            "--show", [] {}, "print the table of finished runs; run nothing");
     if (two)
         otherOption(command, asked.subjects[1].path,
                     analysis ? "B: a run or a checkpoint; without it the same as A"
                              : "another run or checkpoint, whose map of the same input is "
                                "subtracted; with --other-step or --other-edit without it the "
                                "same");
-    declareFields(command, core::commandFields(name), asked);
+    declareFields(command, core::questionFields(name), asked);
     declareModel(command, "", models,
                  analysis ? "of a run: last, best, or a step"
                           : "a captured step of a captured sample, else the weights kept nearest "
                             "to it; last or best",
-                 kEditHelp, asked.subjects[0]);
+                 kEditHelp, asked);
     if (two)
         declareModel(command, "other-", models,
                      analysis ? "of a run that is B: last, best, or a step"
@@ -148,9 +171,24 @@ void declareQuestion(CLI::App& command, const std::string& name, Question& asked
                      analysis ? "for B a file of edits, words as \"layer 2 relation 3 zero\", or "
                                 "none; can be repeated"
                               : "the same as --edit, of the other model",
-                     asked.subjects[1]);
+                     asked);
     // Words of a text are also given as a list.
     if (!analysis) command.get_option("--words")->delimiter(',');
+}
+
+Command questionCommand(const std::string& name, const char* out,
+                        std::function<int(const Asked&, const Call&)> run, Needs needs,
+                        const std::function<void(CLI::App&, Asked&)>& more) {
+    Command command{name, core::summaryOf(name), {}, needs, true};
+    command.paper = out && std::string(out).find(".png") != std::string::npos;
+    command.declare = [name, out, run, more](CLI::App& app) -> std::function<int(const Call&)> {
+        const auto asked = std::make_shared<Asked>();
+        declareQuestion(app, name, asked->question, nullptr);
+        if (more) more(app, *asked);
+        if (out) app.add_option("--out", asked->out, out);
+        return [asked, run](const Call& call) { return run(*asked, call); };
+    };
+    return command;
 }
 
 Question questionOf(const std::vector<std::string>& words) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,15 +21,6 @@ namespace relascope::cli {
 /// "--use-examples" of the field "use_examples".
 std::string optionName(const std::string& field);
 
-/// Declares an option of the field, which gives its checked value to `take`.
-void declareField(CLI::App& command, const FieldSpec& spec,
-                  std::function<void(const FieldValue&)> take);
-/// The same, which sets the field of `look`.
-template <class Look>
-void declareField(CLI::App& command, const Field<Look>& field, Look& look) {
-    declareField(command, field.spec,
-                 [&field, &look](const FieldValue& value) { field.set(look, value); });
-}
 /// Declares options that are set in the question.
 void declareFields(CLI::App& command, const std::vector<FieldSpec>& specs, Question& asked);
 

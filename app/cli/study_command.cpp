@@ -18,6 +18,7 @@
 #include "files/machine_limits.h"
 #include "options/device_list.h"
 #include "options/presets.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "study/slurm_script.h"
 #include "study/study_results.h"
@@ -26,19 +27,23 @@
 #include "types/text_format.h"
 #include "types/text_piece.h"
 #include "views/curve_look.h"
+#include "views/look.h"
 
 namespace relascope::cli {
 namespace {
 
 struct StudyArguments {
-    std::string preset, out, shard, device = "auto", metric, split, csv, latex, figure;
-    std::vector<std::string> models, settings, vary, curves;
+    Question asked;          ///< what is shown, whose path may be an experiment
+    CLI::Option* show = {};  ///< --show
+    std::string out, shard, device = "auto", csv, latex, figure;
+    std::vector<std::string> models, settings, vary;
     std::vector<std::int64_t> sizes;
     std::string seeds = "3";
     int threads = 0, jobs = 1, slurm = 0, slurmNodes = 1, slurmGpus = 0;
-    StudyLook look;
-    bool sameData = false, retry = false, show = false, quiet = false, json = false, runs = false,
-         paper = false;
+    bool sameData = false, retry = false, quiet = false, json = false, paper = false;
+
+    std::string& preset() { return asked.subjects[0].path; }
+    const std::string& preset() const { return asked.subjects[0].path; }
 };
 
 using Json = nlohmann::ordered_json;
@@ -89,9 +94,9 @@ std::pair<std::string, std::string> keyAndValue(const std::string& option,
 
 StudyPlan planOf(const StudyArguments& a) {
     StudyPlan plan;
-    plan.preset = a.preset;
+    plan.preset = a.preset();
     // Throws an error that names the nearest presets.
-    const auto first = core::presetOptions(a.preset);
+    const auto first = core::presetOptions(a.preset());
     plan.models = a.models;
     if (plan.models.empty()) plan.models = {first.variant};
     plan.sizes = a.sizes;
@@ -119,16 +124,17 @@ core::StudyWork workOf(const StudyArguments& a) {
     return work;
 }
 
-core::StudyMeasure measureOf(const StudyArguments& a, const StudyInfo& study) {
+core::StudyMeasure measureOf(const Question& asked, const StudyInfo& study) {
     const auto measures = core::studyMeasures(study);
     if (measures.empty()) return {"accuracy", "test"};
+    const auto metric = asked.text("metric"), split = asked.text("split");
     for (const auto& measure : measures)
-        if ((a.metric.empty() || measure.metric == a.metric) &&
-            (a.split.empty() || measure.split == a.split))
+        if ((metric.empty() || measure.metric == metric) &&
+            (split.empty() || measure.split == split))
             return measure;
     std::vector<std::string> names;
     for (const auto& m : measures) names.push_back(m.metric + " on " + m.split);
-    throw OptionError("--metric", unknownName("measure", a.metric + " on " + a.split, names));
+    throw OptionError("--metric", unknownName("measure", metric + " on " + split, names));
 }
 
 void printTable(const StudyInfo& study, const core::StudyMeasure& measure) {
@@ -245,10 +251,11 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
 }
 
 // The study with only the models that are to be drawn.
-StudyInfo drawnOf(const StudyArguments& a, StudyInfo study) {
-    if (a.curves.empty()) return study;
+StudyInfo drawnOf(const Question& asked, StudyInfo study) {
+    const auto curves = asked.value<std::vector<std::string>>("curves");
+    if (curves.empty()) return study;
     const auto left = [&](const std::string& model) {
-        return std::find(a.curves.begin(), a.curves.end(), model) == a.curves.end();
+        return std::find(curves.begin(), curves.end(), model) == curves.end();
     };
     auto& models = study.plan.models;
     const auto all = models;
@@ -256,20 +263,19 @@ StudyInfo drawnOf(const StudyArguments& a, StudyInfo study) {
     std::erase_if(study.cells, [&](const StudyCell& cell) { return left(cell.model); });
     if (models.size() < 2)
         throw OptionError("--curves", "the study has " + joined(all, ", ") +
-                                          "; this figure compares two of " +
-                                          joined(a.curves, ", "));
+                                          "; this figure compares two of " + joined(curves, ", "));
     return study;
 }
 
 /// The study of a call: `study FOLDER` is `study --out FOLDER`.
 StudyArguments placed(StudyArguments a) {
     if (!a.out.empty()) return a;
-    if (a.preset.empty())
+    if (a.preset().empty())
         throw OptionError("preset", "give the folder of a study, or an experiment and --out");
-    if (!core::isStudyFolder(a.preset))
-        throw OptionError("--out", "is missing: the folder of the new study; '" + a.preset +
+    if (!core::isStudyFolder(a.preset()))
+        throw OptionError("--out", "is missing: the folder of the new study; '" + a.preset() +
                                        "' is no folder of a study that could be resumed");
-    a.out = std::exchange(a.preset, {});
+    a.out = std::exchange(a.preset(), {});
     return a;
 }
 
@@ -277,7 +283,8 @@ int study(const StudyArguments& given, const Call&) {
     const auto a = placed(given);
     beginComputing(a.threads);
     const auto stop = stopOnSignals();
-    if (!a.preset.empty()) {
+    const bool show = a.show->count() > 0;
+    if (!a.preset().empty()) {
         core::createStudy(a.out, planOf(a));
     } else if (!a.models.empty() || !a.sizes.empty() || !a.vary.empty() || !a.settings.empty()) {
         throw OptionError("preset",
@@ -292,7 +299,7 @@ int study(const StudyArguments& given, const Call&) {
     int exit = 0;
     if (!a.figure.empty() && !isPicture(a.figure))
         throw OptionError("--figure", "'" + a.figure + "' must end in .png, .svg or .pdf");
-    if (!a.show) {
+    if (!show) {
         const auto devices = core::deviceList(a.device);
         if (devices.size() > 1 && a.jobs > 1)
             throw OptionError("--jobs", std::to_string(a.jobs) + " runs at a time would share " +
@@ -310,25 +317,25 @@ int study(const StudyArguments& given, const Call&) {
             workAlone(a, stop);
         }
     }
-    const auto study = a.show ? begun : core::readStudy(a.out);
-    const auto measure = measureOf(a, study);
+    const auto study = show ? begun : core::readStudy(a.out);
+    const auto measure = measureOf(a.asked, study);
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::studyCsv(study, measure));
     if (!a.latex.empty()) core::writeTextFile(a.latex, core::studyLatex(study, measure));
     if (a.json)
         std::cout << studyJson(study, measure).dump(2) << "\n";
-    else if (!a.quiet && a.runs)
+    else if (!a.quiet && a.asked.value("runs", false))
         printRuns(study, measure);
     else if (!a.quiet)
         printTable(study, measure);
     if (!a.figure.empty()) {
-        const auto drawn = drawnOf(a, study);
+        const auto drawn = drawnOf(a.asked, study);
         auto beside = core::publishedCurves(drawn.plan, measure);
         for (auto& point : core::referenceCurves(drawn.plan, measure))
             beside.push_back(std::move(point));
         draw(a.figure,
              wire::StudyFigure{drawn, drawn.plan.preset + ", " + core::splitTitle(drawn, measure),
                                measure.metric, core::studyPoints(drawn, measure), std::move(beside),
-                               a.look},
+                               core::lookOf(a.asked, core::studyLookFields())},
              a.paper);
         std::cerr << "wrote " << plainName(a.figure) << "\n";
     }
@@ -337,8 +344,11 @@ int study(const StudyArguments& given, const Call&) {
 }
 
 void studyOptions(CLI::App& command, StudyArguments& a) {
-    command.add_option("preset", a.preset,
-                       "experiment of a new study, or the folder of a study to resume");
+    declareQuestion(command, core::kStudyView, a.asked, nullptr);
+    command.get_option("path")->required(false)->description(
+        "experiment of a new study, or the folder of a study to resume");
+    command.get_option("--curves")->delimiter(',');
+    a.show = command.get_option("--show");
     command.add_option("--models", a.models, "models of the preset, comma-separated")
         ->delimiter(',');
     command.add_option("--sizes", a.sizes, "training sizes, comma-separated")->delimiter(',');
@@ -351,8 +361,6 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
     command.add_option("--shard", a.shard, "i/n: only every n-th run, starting with the i-th");
     command.add_option("--jobs", a.jobs, "number of parallel processes")->check(CLI::Range(1, 256));
     command.add_flag("--retry", a.retry, "retry failed runs");
-    command.add_flag("--show", a.show, "print the table of finished runs; run nothing");
-    command.add_flag("--runs", a.runs, "print a line for each run, not the means over seeds");
     command.add_flag("--quiet", a.quiet, "print no table at the end");
     command.add_option("--slurm", a.slurm, "print the Slurm script of a job array with N tasks")
         ->check(CLI::Range(1, 10000));
@@ -360,17 +368,9 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
         ->check(CLI::Range(1, 10000));
     command.add_option("--slurm-gpus", a.slurmGpus, "GPUs of each node, a process for each")
         ->check(CLI::Range(0, 1024));
-    command.add_option("--metric", a.metric,
-                       "metric of the table: accuracy, sequence_accuracy, loss ...");
-    command.add_option(
-        "--split", a.split,
-        "split of the table: test, hexos, validation, validation-last, validation-best");
     command.add_option("--csv", a.csv, "write the table as .csv");
     command.add_option("--latex", a.latex, "write the table as LaTeX");
     command.add_option("--figure", a.figure, "draw the curves: .png, .svg or .pdf");
-    command.add_option("--curves", a.curves, "of the figure: these models of the study only")
-        ->delimiter(',');
-    for (const auto& field : core::studyLookFields()) declareField(command, field, a.look);
     command.add_option("--device", a.device, "auto, cpu, cuda:0, or a list for each run");
     command.add_option("--threads", a.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));
@@ -379,7 +379,7 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
 }  // namespace
 
 Command studyCommand() {
-    return commandOf("study", "compares models, training sizes, seeds and option values",
+    return commandOf(core::kStudyView, "compares models, training sizes, seeds and option values",
                      studyOptions, study);
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "options/pair_data.h"
 #include "types/error.h"
 
 namespace relascope::app {
@@ -23,38 +22,14 @@ EditList enabledEdits(const EditList& edits) {
     return enabled;
 }
 
-wire::Weights weightsOf(const AnalysedSubject& subject) {
-    wire::Weights weights;
-    weights.path = subject.path;
-    weights.checkpoint = subject.checkpoint;
-    weights.device = subject.device;
-    return weights;
+bool readsOwnText(const AnalysedSubject& subject) {
+    const auto& sample = subject.sample;
+    return sample && !sample->source.tokens.empty() && sample->target.size() == 0;
 }
 
-namespace {
-
-std::optional<DataOptions> dataOf(const AnalysedSubject& subject) {
-    return subject.data ? std::optional(subject.data->data.options) : std::nullopt;
+Model modelOf(const AnalysedSubject& subject) {
+    return {subject.path, {}, subject.checkpoint, {}, {}, subject.device};
 }
-
-wire::Interventions interventionsOf(const AnalysedSubject& subject) {
-    return {enabledEdits(subject.edits), dataOf(subject), subject.exampleSplit, subject.example};
-}
-
-/// The input B of a pair.
-wire::Input secondOf(const AnalysedSubject& subject, const AnalysisRequest& request) {
-    wire::Input input;
-    input.sample = request.second;
-    if (input.sample) return input;
-    const auto size = splitOf(subject, request.split).info.size;
-    if (request.example < 0 || request.example >= size)
-        throw Error("There is no example " + std::to_string(request.example) + ": the split " +
-                    request.split + " has " + std::to_string(size) + ".");
-    input.example = {subject.data->data, request.split, request.example};
-    return input;
-}
-
-}  // namespace
 
 SubjectChange changeOf(const std::optional<AnalysedSubject>& a,
                        const std::optional<AnalysedSubject>& b) {
@@ -78,37 +53,68 @@ bool sameFor(core::AnalysisInput input, const AnalysedSubject& a, const Analysed
     return enabledEdits(a.edits) == enabledEdits(b.edits) && !changeOf(a, other).affects(input);
 }
 
-wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest& request,
-                          const AnalysedSubject& subject) {
-    wire::Question all;
-    all.analysis = analysis.name;
-    all.options = core::optionsToJson(analysis, request.values);
-    wire::Subject first{weightsOf(subject), std::nullopt, interventionsOf(subject)};
-    if (subject.sample) first.input.emplace().sample = subject.sample;
-    all.subjects = {first};
-    if (analysis.input == core::AnalysisInput::Pair)
-        all.subjects.push_back({first.weights, secondOf(subject, request), {}});
+wire::Asked questionOf(const core::Analysis& analysis, const AnalysisRequest& request,
+                       const AnalysedSubject& subject) {
+    using core::AnalysisInput;
+    wire::Asked asked;
+    asked.command = analysis.name;
+    asked.subjects = {modelOf(subject)};
+    asked.edits = {enabledEdits(subject.edits)};
     if (analysis.twoModels && subject.other) {
-        auto second = first;
-        second.weights.path = subject.other->path;
-        second.weights.checkpoint = subject.other->checkpoint;
-        second.interventions.edits = enabledEdits(subject.other->edits);
-        all.subjects.push_back(std::move(second));
+        const auto& other = *subject.other;
+        asked.subjects.push_back({other.path, {}, other.checkpoint, {}, {}, {}});
+        asked.edits.push_back(enabledEdits(other.edits));
     }
-    all.classNames = subject.classNames;
-    if (analysis.input == core::AnalysisInput::Sentences)
-        all.data = {core::pairData(request.pairs), "validation"};
-    else if (const auto options = dataOf(subject))
-        all.data = {*options, request.split};
-    all.cell = subject.map;
-    all.known = request.known;
-    return all;
+    switch (analysis.input) {
+        case AnalysisInput::Data:
+            if (!subject.data && !analysis.dataOptional) splitOf(subject, request.split);
+            asked.set("split", request.split);
+            break;
+        case AnalysisInput::Sentences:
+            if (!request.pairs.empty()) asked.set("pairs", request.pairs);
+            break;
+        case AnalysisInput::Pair:
+            asked.sample = subject.sample;
+            asked.second = request.second;
+            if (!request.second) {
+                const auto size = splitOf(subject, request.split).info.size;
+                if (request.example < 0 || request.example >= size)
+                    throw Error("There is no example " + std::to_string(request.example) +
+                                ": the split " + request.split + " has " + std::to_string(size) +
+                                ".");
+                asked.set("corrupt", "sample:" + std::to_string(request.example));
+                asked.set("split", request.split);
+            }
+            break;
+        case AnalysisInput::OwnPrompts:
+            break;
+        case AnalysisInput::OwnText:
+            if (readsOwnText(subject)) break;
+            [[fallthrough]];
+        case AnalysisInput::Sample:
+        case AnalysisInput::KeptSteps:
+        case AnalysisInput::Reference:
+            asked.sample = subject.sample;
+            if (subject.example >= 0) {
+                asked.set("sample", subject.example);
+                asked.set("split", subject.exampleSplit);
+            }
+            break;
+    }
+    for (const auto& [name, value] : request.values) asked.set(name, value);
+    if (subject.data) asked.data = subject.data->data;
+    asked.classNames = subject.classNames;
+    asked.cell = subject.map;
+    asked.known = request.known;
+    return asked;
 }
-wire::Question effectQuestion(const AnalysedSubject& subject, const std::string& split) {
+
+wire::Asked effectQuestion(const AnalysedSubject& subject, const std::string& split) {
     splitOf(subject, split);
-    return {.analysis = "effect",
-            .subjects = {{weightsOf(subject), {}, interventionsOf(subject)}},
-            .data = wire::DataSplit{subject.data->data.options, split}};
+    wire::Asked asked(Question{"eval", {modelOf(subject)}, {{"split", split}}});
+    asked.edits = {enabledEdits(subject.edits)};
+    asked.data = subject.data->data;
+    return asked;
 }
 
 bool SubjectChange::affects(core::AnalysisInput input) const {

@@ -53,10 +53,12 @@ struct AnalysedSubject {
 const wire::OpenedSplit& splitOf(const AnalysedSubject& subject, const std::string& name);
 /// The enabled edits alone, without the name and model of the list.
 EditList enabledEdits(const EditList& edits);
-/// The weights that are looked into.
-wire::Weights weightsOf(const AnalysedSubject& subject);
+/// Whether an analysis with AnalysisInput::OwnText reads a text of its own: the model reads texts.
+bool readsOwnText(const AnalysedSubject& subject);
+/// The model that is asked, without its edits.
+Model modelOf(const AnalysedSubject& subject);
 /// What the enabled edits change over a split.
-wire::Question effectQuestion(const AnalysedSubject& subject, const std::string& split);
+wire::Asked effectQuestion(const AnalysedSubject& subject, const std::string& split);
 
 /// The options and inputs that an analysis is run with.
 struct AnalysisRequest {
@@ -92,7 +94,7 @@ SubjectChange changeOf(const std::optional<AnalysedSubject>& before,
 /// the data were read anew.
 bool sameFor(core::AnalysisInput input, const AnalysedSubject& a, const AnalysedSubject& b);
 /// Throws Error for a second input that is not there.
-wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest& request,
-                          const AnalysedSubject& subject);
+wire::Asked questionOf(const core::Analysis& analysis, const AnalysisRequest& request,
+                       const AnalysedSubject& subject);
 
 }  // namespace relascope::app

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "question/question_fields.h"
+
 namespace relascope::app {
 
 AnalysisController::AnalysisController(Measurements* measurements, QObject* parent)
@@ -112,9 +114,8 @@ void AnalysisController::findCost(const core::Analysis& analysis, const Analysis
                                                    const Looker::Progress& progress) {
             return withoutOptionNames([&] {
                 Found found;
-                auto asked = questionOf(analysis, request, subject);
-                asked.keptOnly = true;
-                if (analysis.kept) found.kept = wire::ask(models.session, asked, progress);
+                const auto asked = questionOf(analysis, request, subject);
+                if (analysis.kept) found.kept = wire::keptAnswer(models.session, asked, progress);
                 if (!found.kept) found.cost = wire::cost(models.session, asked, progress);
                 return found;
             });
@@ -136,9 +137,8 @@ void AnalysisController::findKept(const core::Analysis& analysis,
         [&analysis, requests = std::move(requests), subject = *m_subject](
             Engine& models, LongJob&, const Looker::Progress& progress) {
             for (const auto& request : requests) {
-                auto asked = questionOf(analysis, request, subject);
-                asked.keptOnly = true;
-                if (auto kept = wire::ask(models.session, asked, progress))
+                const auto asked = questionOf(analysis, request, subject);
+                if (auto kept = wire::keptAnswer(models.session, asked, progress))
                     return Found(std::in_place, request, std::move(*kept));
             }
             return Found();
@@ -163,8 +163,8 @@ void AnalysisController::findOtherAnswer(const QString& split) {
     m_looker.post(
         this,
         [from = wire::Example{m_subject->data->data, data->name, data->info.size - 1},
-         other = label == 0 ? 1 : 0, label, weights = weightsOf(*m_subject)](
-            Engine& models, const Looker::Progress& progress) mutable {
+         other = label == 0 ? 1 : 0, label,
+         model = modelOf(*m_subject)](Engine& models, const Looker::Progress& progress) mutable {
             std::optional<std::int64_t> best;
             float least = 1.0F;
             for (int n = 0; n < kOtherAnswers; ++n) {
@@ -175,10 +175,11 @@ void AnalysisController::findOtherAnswer(const QString& split) {
                 while (!found.index && !found.all);
                 if (!found.index || (best && *found.index <= from.index)) break;  // once around
                 from.index = *found.index;
-                wire::ProbeRequest request;
-                request.weights = weights, request.input.example = from, request.compare = false;
-                const auto probed = models.prober.probe(models.session, request, progress);
-                const auto& answers = probed.result->probabilities;
+                wire::Asked asked(Question{
+                    core::kInspectView, {model}, {{"sample", from.index}, {"split", from.split}}});
+                asked.data = from.data;
+                const auto probed = wire::probeOnce(models.session, asked, progress);
+                const auto& answers = probed->probabilities;
                 const auto at = static_cast<std::size_t>(label);
                 if (best && (at >= answers.size() || answers[at] >= least)) continue;
                 best = from.index;

@@ -305,11 +305,11 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
 
 void CheckpointController::verify() {
     if (!verifyDisabledReason().isEmpty()) return;
-    wire::Question question{.analysis = "verify", .subjects = {{{m_info->folder}, {}, {}}}};
+    const wire::Asked asked(Question{"verify", {{m_info->folder, {}, {}, {}, {}, {}}}, {}});
     m_verifier.askOnce(
-        m_task, QStringLiteral("Comparing with the reference outputs"),
-        [question = std::move(question)] { return question; }, core::verifyReportOf,
-        [this](const VerifyReport& report) { Q_EMIT verified(report); }, true);
+        m_task, QStringLiteral("Comparing with the reference outputs"), [asked] { return asked; },
+        core::verifyReportOf, [this](const VerifyReport& report) { Q_EMIT verified(report); },
+        true);
 }
 
 void CheckpointController::convert(const QString& out) {
@@ -333,7 +333,7 @@ void CheckpointController::forgetWeights() {
 void CheckpointController::load() {
     if (!loadDisabledReason().isEmpty() || loaded()) return;
     m_session.load(
-        {path().toStdString()},
+        weightsAt(path(), std::nullopt),
         QStringLiteral("Loading the weights of %1").arg(QString::fromStdString(m_info->name)));
 }
 
@@ -360,23 +360,27 @@ void CheckpointController::setBfloat16(bool on) {
 }
 
 void CheckpointController::setEdits(const EditList& edits) {
-    if (edits == m_session.interventions().edits) return;
-    m_session.setInterventions({edits, {}, {}, -1});
+    if (edits == m_session.edits()) return;
+    m_session.setEdits(edits);
     m_generator.setEdits(edits);
     if (loaded()) m_session.inspect();
 }
 
 void CheckpointController::evaluate(const EvaluationRequest& request) {
     if (!evaluateDisabledReason().isEmpty()) return;
-    auto weights = loaded() ? m_session.weights() : wire::Weights{path().toStdString()};
     // The exact weights are evaluated, also after generating with rounded ones.
-    weights.bfloat16 = false;
-    wire::Question question{.analysis = "evaluate", .subjects = {{weights, {}, {}}}};
-    question.data = {request.options, request.split, request.file.toStdString(), request.text,
-                     request.windows};
+    wire::Asked asked(Question{"eval", weightsAt(path(), std::nullopt).subjects, {}});
+    if (const auto tokenizer = m_session.tokenizerPath(); loaded() && !tokenizer.empty())
+        asked.set("tokenizer", tokenizer);
+    if (!request.file.isEmpty())
+        asked.set("data", request.file.toStdString());
+    else
+        asked.set("split", request.split);
+    if (request.windows > 0) asked.set("windows", std::int64_t{request.windows});
+    if (request.file.isEmpty() && !request.text) asked.data = wire::Data{request.options};
     m_looker.askOnce(
-        m_task, QStringLiteral("Evaluating on %1").arg(request.name),
-        [question = std::move(question)] { return question; }, core::evaluationOf,
+        m_task, QStringLiteral("Evaluating on %1").arg(request.name), [asked] { return asked; },
+        core::evaluationOf,
         [this, request](const Evaluation& evaluation) {
             m_evaluatedOn = request;
             Q_EMIT evaluated(evaluation, request.name);

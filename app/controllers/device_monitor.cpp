@@ -24,6 +24,7 @@ DeviceMonitor::Shown DeviceMonitor::shownOf(const std::string& wanted, const wir
             shown.choices.emplace_back(QString::fromStdString(name), QString::fromStdString(title));
     shown.device = found.names.empty() ? QString::fromStdString(wanted) : shortText(found.names);
     shown.facts = QString::fromStdString(found.facts);
+    shown.precision = QString::fromStdString(found.precision);
     return shown;
 }
 

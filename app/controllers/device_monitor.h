@@ -33,6 +33,8 @@ public:
     /// kernels; for several devices one line each, below their names. If they cannot be used, the
     /// reason.
     const QString& facts() const { return m_shown.facts; }
+    /// What bfloat16 brings on the device, as far as it is known; empty: unknown, or nothing.
+    const QString& precision() const { return m_shown.precision; }
     /// Name and title of the CUDA devices that a run can use, if there are several; otherwise
     /// empty.
     const std::vector<std::pair<QString, QString>>& choices() const { return m_shown.choices; }
@@ -45,6 +47,7 @@ private:
     struct Shown {
         QString device, facts;
         std::vector<std::pair<QString, QString>> choices;
+        QString precision = {};
         bool operator==(const Shown&) const = default;
     };
     static Shown shownOf(const std::string& wanted, const wire::Devices& found);

@@ -221,7 +221,7 @@ void DuelProbes::chooseText(const QString& text) {
     if (!complete()) return;
     for (std::size_t k = 0; k < 2; ++k)
         if (auto& session = *m_sides[k].session;
-            session.weights() == weightsAt(m_subjects[k]->path, m_subjects[k]->step))
+            session.opened() == weightsAt(m_subjects[k]->path, m_subjects[k]->step))
             session.chooseText(text);  // tokenizes the text after the last key
         else
             ask(k);
@@ -246,7 +246,7 @@ void DuelProbes::ask() {
 void DuelProbes::ask(std::size_t side) {
     auto& session = *m_sides[side].session;
     const auto& subject = *m_subjects[side];
-    wire::Input input;
+    wire::Asked input(weightsAt(subject.path, subject.step));
     if (waitsForInput(side)) {
         const auto& made = m_sides[1 - side].result;
         if (!made) return forget(side);  // until the other side has its result
@@ -255,30 +255,26 @@ void DuelProbes::ask(std::size_t side) {
         input.shortened = true;
         return inspect(side, std::move(input));
     }
-    if (!m_customInput) {
-        input.example = {m_data->data, m_split, m_example};
-        return inspect(side, std::move(input));
-    }
+    if (!m_customInput) return inspect(side, std::move(input));
     const auto wanted = weightsAt(subject.path, subject.step);
-    if (session.weights() == wanted) return session.choose(*m_customInput);
+    if (session.opened() == wanted) return session.choose(*m_customInput);
     session.forgetInput();
     session.load(wanted, QStringLiteral("Loading %1").arg(letterOf(side)));
 }
 
-void DuelProbes::inspect(std::size_t side, wire::Input input) {
+void DuelProbes::inspect(std::size_t side, wire::Asked input) {
     if (!complete()) return;
     const auto& subject = *m_subjects[side];
-    wire::Interventions changed;
-    changed.edits = subject.edits;
+    auto& session = *m_sides[side].session;
+    if (m_data) input.classNames = m_data->at(m_split).info.classNames;
     if (m_data && (isGenerated(m_data->data.options) ||
                    subject.host() == HostsController::hostOf(m_dataRun))) {
-        changed.data = m_data->data.options;
-        if (!m_customInput) changed.split = m_split, changed.example = m_example;
+        input.data = m_data->data;
+        if (!m_customInput)
+            input.set("sample", std::int64_t{m_example}), input.set("split", m_split);
     }
-    auto& session = *m_sides[side].session;
-    session.setInterventions(std::move(changed));
-    session.inspectRun(subject.path, subject.step, std::move(input),
-                       m_data ? m_data->at(m_split).info.classNames : std::vector<std::string>());
+    session.setEdits(subject.edits);
+    session.inspectRun(subject.path, subject.step, std::move(input));
 }
 
 void DuelProbes::answer() {

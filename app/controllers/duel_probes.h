@@ -110,7 +110,7 @@ private:
     void forget(std::size_t side);
     void ask();
     void ask(std::size_t side);
-    void inspect(std::size_t side, wire::Input input);
+    void inspect(std::size_t side, wire::Asked input);
     void answer();
     /// The side whose result contains the input for the other side, because its model makes the
     /// input or only its machine has the data. nullopt if each side gets the input directly.

@@ -11,6 +11,7 @@
 #include "files/memory.h"
 #include "model/public/public_options.h"
 #include "probe/probe_memory.h"
+#include "question/question_fields.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "types/error.h"
@@ -111,14 +112,16 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The tokenizer that a session uses for these weights; null if it is unknown.
-core::TokenizerPtr tokenizerOf(const wire::Weights& weights, const ModelOptions& model) {
+core::TokenizerPtr tokenizerOf(const Question& opened, const ModelOptions& model) {
     if (model.input() != InputKind::Tokens) return nullptr;
-    if (!weights.tokenizer.empty()) return core::openTokenizer(weights.tokenizer);
+    if (const auto chosen = opened.text("tokenizer"); !chosen.empty())
+        return core::openTokenizer(chosen);
+    const auto& path = opened.subjects.front().path;
     try {
         // The tokenizer of a run is in the run folder, not next to the weights.
-        const std::string run = core::runOfWeights(weights.path), own = run + "/tokenizer.json";
+        const std::string run = core::runOfWeights(path), own = run + "/tokenizer.json";
         if (!run.empty() && fs::exists(own)) return core::openTokenizer(own);
-        return core::checkpointTokenizer(weights.path, core::knownVocabulary(model));
+        return core::checkpointTokenizer(path, core::knownVocabulary(model));
     } catch (const Error&) {
         return nullptr;  // the session warns of it
     }
@@ -179,11 +182,9 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 
 }  // namespace
 
-wire::Weights weightsAt(const QString& path, std::optional<qint64> step) {
-    wire::Weights weights;
-    weights.path = path.toStdString();
-    weights.nearest = step.value_or(-1);
-    return weights;
+Question weightsAt(const QString& path, std::optional<qint64> step) {
+    const auto checkpoint = step ? std::to_string(*step) : std::string();
+    return {core::kInspectView, {{path.toStdString(), {}, checkpoint, {}, {}, {}}}, {}};
 }
 
 Inspection::Inspection(Looker& looker, QObject* parent) : QObject(parent), m_looker(looker) {
@@ -206,21 +207,21 @@ void Inspection::setModel(std::optional<ModelOptions> model, core::TokenizerPtr 
     if (m_model && !m_text.isEmpty()) m_typing.start();
 }
 
-void Inspection::load(const wire::Weights& wanted, const QString& text) {
+void Inspection::load(const Question& wanted, const QString& text) {
     struct Loaded {
         wire::OpenedWeights weights;
         core::TokenizerPtr tokenizer;
     };
     const auto work = [wanted](Engine& models, LongJob&, const Looker::Progress& progress) {
-        Loaded loaded{wire::openWeights(models.session, wanted, progress), nullptr};
+        Loaded loaded{wire::openWeights(models.session, wire::Asked(wanted), progress), nullptr};
         // For a checkpoint of a host this was done when it was opened.
-        if (core::isRunFolder(wanted.path))
-            wire::mirrorTokenizer(models.session, wanted.path, progress);
+        const auto& path = wanted.subjects.front().path;
+        if (core::isRunFolder(path)) wire::mirrorTokenizer(models.session, path, progress);
         loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
         return loaded;
     };
     m_looker.run(m_task, text, work, [this, wanted](Loaded read) {
-        m_weights = wanted;
+        m_opened = wanted;
         m_offer = offerOf(read.weights.model, read.weights.references, read.tokenizer != nullptr);
         setModel(std::move(read.weights.model), std::move(read.tokenizer));
         Q_EMIT loaded(QString::fromStdString(read.weights.warning));
@@ -228,19 +229,25 @@ void Inspection::load(const wire::Weights& wanted, const QString& text) {
 }
 
 void Inspection::chooseTokenizer(const QString& path) {
-    auto wanted = m_weights;
-    wanted.tokenizer = path.toStdString();
+    auto wanted = m_opened;
+    wanted.set("tokenizer", path.toStdString());
     const auto work = [wanted](Engine& models, LongJob&, const Looker::Progress& progress) {
-        return tokenizerOf(wanted, wire::openWeights(models.session, wanted, progress).model);
+        return tokenizerOf(wanted,
+                           wire::openWeights(models.session, wire::Asked(wanted), progress).model);
     };
     m_looker.run(m_task, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()), work,
                  [this, wanted](core::TokenizerPtr tokenizer) {
-                     m_weights = wanted;
+                     m_opened = wanted;
                      m_tokenizer = std::move(tokenizer);
                      m_offer.kind = widgets::InputOffer::Kind::Text;
                      Q_EMIT tokenizerChosen();
                      choose(InputRequest(m_request));
                  });
+}
+
+void Inspection::setBfloat16(bool on) {
+    std::erase_if(m_opened.options, [](const Option& option) { return option.name == "bf16"; });
+    if (on) m_opened.set("bf16", true);
 }
 
 void Inspection::dropWeights() {
@@ -250,7 +257,7 @@ void Inspection::dropWeights() {
 }
 
 void Inspection::clear() {
-    m_weights = {};
+    m_opened = weightsAt({}, std::nullopt);
     m_offer = {};
     setModel(std::nullopt, nullptr);
     forgetInput();
@@ -355,45 +362,42 @@ void Inspection::chooseTextFile(const QString& path) {
 // The maps
 // ---------------------------------------------------------------------------------------------------
 
-void Inspection::probe(wire::ProbeRequest request) {
+void Inspection::probe(wire::Asked asked) {
     m_effects.abandon();
-    request.interventions = m_interventions;
-    request.shownLayer = m_shownLayer;
-    const auto work = [this, request, input = m_request](Engine& models, LongJob& job,
-                                                         const Looker::Progress& progress) {
+    asked.edits = {m_edits};
+    m_asked = asked;
+    const auto work = [this, asked, layer = m_shownLayer, input = m_request](
+                          Engine& models, LongJob& job, const Looker::Progress& progress) {
         // Reported on the window's thread, and only while this session wants the result.
         const auto partial = [this, &job, input](ProbeResult part) {
             job.report([this, input, part = std::make_shared<const ProbeResult>(std::move(part))] {
                 Q_EMIT partlyInspected(part, input);
             });
         };
-        auto probed = models.prober.probe(models.session, request, progress, partial);
-        auto inspected =
-            inspectedOf(probed.result, probed.before, request.interventions.edits, *probed.points);
+        auto probed = models.prober.probe(models.session, asked, progress, partial, layer);
+        auto inspected = inspectedOf(probed.result, probed.before, asked.edits[0], *probed.points);
         return std::pair(std::move(probed), std::move(inspected));
     };
     m_looker.run(
         m_task, m_progressText, work,
-        [this, request,
-         input = m_request](const std::pair<wire::Probed, widgets::Inspected>& done) {
+        [this, asked, input = m_request](const std::pair<wire::Probed, widgets::Inspected>& done) {
             const auto& [probed, inspected] = done;
             Q_EMIT pointsFound(probed.points);
             Q_EMIT editsRefused(QString::fromStdString(probed.problem));
-            Q_EMIT meansFound(probed.before ? request.interventions.edits : EditList(),
-                              probed.means);
+            Q_EMIT meansFound(probed.before ? asked.edits[0] : EditList(), probed.means);
             Q_EMIT this->inspected(inspected, input);
-            if (inspected.edited()) measureEffects(request);
+            if (inspected.edited()) measureEffects(asked);
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }
 
 /// The inspector is served first: a new request ends these passes.
-void Inspection::measureEffects(const wire::ProbeRequest& request) {
+void Inspection::measureEffects(const wire::Asked& asked) {
     m_looker.run(
         m_effects, {},
-        [request](Engine& models, LongJob&, const Looker::Progress& progress) {
+        [asked](Engine& models, LongJob&, const Looker::Progress& progress) {
             QStringList texts;
-            for (const auto& effect : wire::effectsAlone(models.session, request, progress))
+            for (const auto& effect : wire::effectsAlone(models.session, asked, progress))
                 texts << (effect ? effectText(*effect) : QString());
             return texts;
         },
@@ -402,28 +406,28 @@ void Inspection::measureEffects(const wire::ProbeRequest& request) {
 }
 
 void Inspection::inspect() {
-    if (m_weights.path.empty()) return;
-    wire::ProbeRequest request;
-    request.weights = m_weights;
-    request.input = input();
-    probe(std::move(request));
+    if (path().isEmpty()) return;
+    auto asked = input();
+    asked.subjects = m_opened.subjects;
+    for (const auto& option : m_opened.options) asked.set(option.name, option.value);
+    probe(std::move(asked));
 }
 
-wire::Input Inspection::input() const {
-    wire::Input input;
-    input.sample = m_own;
-    if (m_request.kind == InputRequest::Kind::Reference) input.reference = m_request.reference;
-    input.seed = m_request.seed;
-    return input;
+wire::Asked Inspection::input() const {
+    wire::Asked asked;
+    asked.command = core::kInspectView;
+    asked.sample = m_own;
+    if (m_own) return asked;
+    if (m_request.kind == InputRequest::Kind::Reference)
+        asked.set("reference", std::int64_t{m_request.reference} + 1);
+    else
+        asked.set("random", static_cast<std::int64_t>(m_request.seed));
+    return asked;
 }
 
-void Inspection::inspectRun(const QString& run, std::optional<qint64> step, wire::Input input,
-                            std::vector<std::string> names) {
-    wire::ProbeRequest request;
-    request.weights = weightsAt(run, step);
-    request.input = std::move(input);
-    request.classNames = std::move(names);
-    probe(std::move(request));
+void Inspection::inspectRun(const QString& run, std::optional<qint64> step, wire::Asked input) {
+    input.subjects = weightsAt(run, step).subjects;
+    probe(std::move(input));
 }
 
 void Inspection::inspectCapture(const QString& run, qint64 step, qint64 sample) {

@@ -65,8 +65,8 @@ struct InputRequest {
     QString text;
 };
 
-/// The weights of a run at `step` or the nearest kept step; nullopt: the newest weights.
-wire::Weights weightsAt(const QString& path, std::optional<qint64> step);
+/// Asks for the maps of a run at `step` or the nearest kept step; nullopt: of the newest weights.
+Question weightsAt(const QString& path, std::optional<qint64> step);
 
 /// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
 /// is delivered; earlier ones are dropped.
@@ -85,16 +85,19 @@ public:
     void setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
                   const QString& noTokenizer = {});
     /// Opens weights to find out which inputs they accept; `text` is shown with the progress.
-    void load(const wire::Weights& wanted, const QString& text);
+    void load(const Question& wanted, const QString& text);
     /// Sets another tokenizer, read from a file or folder.
     void chooseTokenizer(const QString& path);
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
     /// again.
-    void setBfloat16(bool on) { m_weights.bfloat16 = on; }
-    bool bfloat16() const { return m_weights.bfloat16; }
-    /// The weights in use; without a path there are none.
-    const wire::Weights& weights() const { return m_weights; }
-    QString path() const { return QString::fromStdString(m_weights.path); }
+    void setBfloat16(bool on);
+    bool bfloat16() const { return m_opened.value("bf16", false); }
+    /// The model in use, with its tokenizer and form of weights as options.
+    const Question& opened() const { return m_opened; }
+    /// The tokenizer that was chosen; empty: the model's own.
+    std::string tokenizerPath() const { return m_opened.text("tokenizer"); }
+    /// Empty: no model is in use.
+    QString path() const { return QString::fromStdString(m_opened.subjects.at(0).path); }
     const std::optional<ModelOptions>& model() const { return m_model; }
     const core::TokenizerPtr& tokenizer() const { return m_tokenizer; }
     const widgets::InputOffer& offer() const { return m_offer; }
@@ -119,8 +122,8 @@ public:
     const std::optional<ProbeSample>& own() const { return m_own; }
     /// The last input that was chosen; own() is it once it has been read.
     const InputRequest& request() const { return m_request; }
-    /// The input in the form that is sent to a wire::Session.
-    wire::Input input() const;
+    /// The question for the maps of the input, without a model.
+    wire::Asked input() const;
     void forgetInput();
 
     // The maps
@@ -130,15 +133,14 @@ public:
     void inspect();
     /// Computes the maps of an input with the weights of a run at `step` or the nearest kept step;
     /// nullopt: with the newest weights. The weights are read if needed.
-    void inspectRun(const QString& run, std::optional<qint64> step, wire::Input input,
-                    std::vector<std::string> names);
+    void inspectRun(const QString& run, std::optional<qint64> step, wire::Asked input);
     /// Reads the maps of a captured input at the captured step nearest to `step`.
     void inspectCapture(const QString& run, qint64 step, qint64 sample);
     /// Sets the edits for later probes with weights; captured maps are never edited.
-    void setInterventions(wire::Interventions interventions) {
-        m_interventions = std::move(interventions);
-    }
-    const wire::Interventions& interventions() const { return m_interventions; }
+    void setEdits(const EditList& edits) { m_edits = edits; }
+    const EditList& edits() const { return m_edits; }
+    /// The question whose maps are shown, or are on their way.
+    const wire::Asked& asked() const { return m_asked; }
     LongTask& task() { return m_task; }
     /// Sets the layer that is shown, from 0; its maps are delivered as soon as it has run.
     void setShownLayer(int layer) { m_shownLayer = layer; }
@@ -170,11 +172,12 @@ Q_SIGNALS:
 private:
     void readText();
     void note(const QString& sentence);
-    void probe(wire::ProbeRequest request);
-    void measureEffects(const wire::ProbeRequest& request);
+    void probe(wire::Asked asked);
+    void measureEffects(const wire::Asked& asked);
 
     Looker& m_looker;
-    wire::Weights m_weights;
+    Question m_opened = weightsAt({}, std::nullopt);
+    wire::Asked m_asked;
     QString m_noTokenizer, m_text, m_textNote;
     QString m_progressText = QStringLiteral("Computing the maps");
     std::optional<ModelOptions> m_model;
@@ -184,7 +187,7 @@ private:
     std::optional<ProbeSample> m_own;
     int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
-    wire::Interventions m_interventions;
+    EditList m_edits;
     QTimer m_typing;
     JobQueue m_reading;
     LongTask m_task, m_effects;

@@ -3,7 +3,7 @@
 
 namespace relascope::app {
 
-void Looker::ask(LongTask& task, const QString& text, std::function<wire::Question()> question,
+void Looker::ask(LongTask& task, const QString& text, std::function<wire::Asked()> question,
                  std::function<void(Answer)> answered, std::function<void(const Answer&)> partly,
                  Failure refused, std::shared_ptr<LongJob> with) {
     run(
@@ -14,7 +14,7 @@ void Looker::ask(LongTask& task, const QString& text, std::function<wire::Questi
                 if (partly) job.report([partly, answer] { partly(answer); });
             };
             return withoutOptionNames(
-                [&] { return *wire::ask(models.session, question(), progress, partial); });
+                [&] { return wire::ask(models.session, question(), progress, partial); });
         },
         std::move(answered), std::move(refused), std::move(with));
 }

@@ -79,7 +79,7 @@ public:
     /// Runs an analysis; `question` is called on the thread of the jobs to make the request.
     /// `partly`, which may be empty, gets the partial answers. Messages about options do not name
     /// the option. `with`: its progress; null: a new one.
-    void ask(LongTask& task, const QString& text, std::function<wire::Question()> question,
+    void ask(LongTask& task, const QString& text, std::function<wire::Asked()> question,
              std::function<void(Answer)> answered, std::function<void(const Answer&)> partly,
              Failure refused, std::shared_ptr<LongJob> with = nullptr);
 
@@ -87,7 +87,7 @@ public:
     /// answer of another machine may be no such one. `ends`: the process ends afterwards, also when
     /// the task is cancelled. Errors go to LongTask::failed().
     template <class Read, class Done>
-    void askOnce(LongTask& task, const QString& text, std::function<wire::Question()> question,
+    void askOnce(LongTask& task, const QString& text, std::function<wire::Asked()> question,
                  Read read, Done done, bool ends) {
         run(
             task, text,
@@ -97,7 +97,7 @@ public:
                     if (ends) models.session.end();
                 });
                 return withoutOptionNames([&] {
-                    const auto answer = *wire::ask(models.session, question(), progress);
+                    const auto answer = wire::ask(models.session, question(), progress);
                     return models.session.understood([&] { return read(answer); });
                 });
             },

@@ -14,6 +14,7 @@
 #include "app/selection.h"
 #include "model/recorded/recorded_options.h"
 #include "probe/probe_memory.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "text/tokenizer.h"
 #include "types/data_kind.h"
@@ -299,21 +300,26 @@ void ProbeController::offerSplits() {
     Q_EMIT sampleShown(m_selection.split(), m_selection.sample());
 }
 
-std::optional<wire::Input> ProbeController::input() const {
-    wire::Input input;
+std::optional<wire::Asked> ProbeController::input() const {
+    wire::Asked asked;
+    asked.command = core::kInspectView;
     if (m_session.own()) {
-        input.sample = m_session.own();
+        asked.sample = m_session.own();
     } else if (m_pinned && (!m_data || m_selection.split() == kPinnedSplit)) {
-        input.sample = m_pinned;
+        asked.sample = m_pinned;
     } else if (m_data) {
         const auto& split = m_data->at(m_selection.split().toStdString());
         const auto last = std::max<std::int64_t>(0, split.info.size - 1);
-        input.example = {m_data->data, split.name,
-                         std::clamp<std::int64_t>(m_selection.sample(), 0, last)};
+        asked.set("sample", std::clamp<std::int64_t>(m_selection.sample(), 0, last));
+        asked.set("split", split.name);
     } else {
         return std::nullopt;
     }
-    return input;
+    if (m_data) {
+        asked.data = m_data->data;
+        asked.classNames = m_data->at("validation").info.classNames;
+    }
+    return asked;
 }
 
 void ProbeController::ask() {
@@ -341,18 +347,19 @@ void ProbeController::ask() {
     auto chosen = input();
     if (!chosen || !m_options) return;
     m_waiting = true;
-    passEdits();
-    m_session.inspectRun(
-        m_run, mode() == Mode::Kept ? m_selection.step() : std::nullopt, std::move(*chosen),
-        m_data ? m_data->at("validation").info.classNames : std::vector<std::string>());
+    m_session.setEdits(m_edits);
+    m_session.inspectRun(m_run, mode() == Mode::Kept ? m_selection.step() : std::nullopt,
+                         std::move(*chosen));
 }
 
 void ProbeController::askLive() {
     auto chosen = input();
     if (!chosen) return;
-    if (const auto& example = chosen->example) {
-        if (!m_example || m_exampleName != std::pair(example->split, example->index))
-            return readExample(*example);
+    if (!chosen->sample) {
+        const wire::Example example{m_data->data, chosen->text("split"),
+                                    chosen->value<std::int64_t>("sample")};
+        if (!m_example || m_exampleName != std::pair(example.split, example.index))
+            return readExample(example);
         chosen->sample = m_example;
     }
     m_liveEdits = m_edits;
@@ -398,17 +405,6 @@ void ProbeController::setEdits(const EditList& edits) {
     // A newer list replaces one that is being computed.
     if (mode() == Mode::Finished || mode() == Mode::Kept) drop();
     ask();
-}
-
-/// Passes the edits to the session, with the data that they take values from.
-void ProbeController::passEdits() {
-    wire::Interventions interventions{m_edits, {}, {}, -1};
-    if (m_data) interventions.data = m_data->data.options;
-    if (const auto chosen = input(); chosen && chosen->example) {
-        interventions.split = chosen->example->split;
-        interventions.example = chosen->example->index;
-    }
-    m_session.setInterventions(std::move(interventions));
 }
 
 void ProbeController::answered(const widgets::Inspected& result) {

@@ -105,9 +105,8 @@ private:
     void ask();  ///< one request at a time; later ones wait for its result
     void askLive();
     /// What is inspected: an example of the data, or the user's own input.
-    std::optional<wire::Input> input() const;
+    std::optional<wire::Asked> input() const;
     void readExample(const wire::Example& example);
-    void passEdits();
     void drop();  ///< results of pending requests are dropped
     void searchFrom(const QString& split, qint64 from, int label, bool forward);
     void search(const std::shared_ptr<LongJob>& job, const wire::Example& from, int label,

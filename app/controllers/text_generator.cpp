@@ -58,8 +58,8 @@ struct TextGenerator::Job {
     }
     std::stop_source stop;
     std::atomic<bool> follow = false;
-    wire::GenerateRequest request;
-    bool both() const { return request.edits.anyEnabled(); }
+    wire::Asked asked;
+    bool both() const { return asked.edits.at(0).anyEnabled(); }
 
 private:
     std::mutex m_mutex;
@@ -102,10 +102,32 @@ void write(wire::Session& session, auto& job, const Looker::Progress& progress) 
         });
     };
     watch.follows = [&] { return job.follow.load(); };
-    const auto end = wire::generate(session, job.request, watch, [&](double done) {
+    const auto end = wire::generate(session, job.asked, watch, [&](double done) {
         return progress(done) && !job.stop.stop_requested();
     });
     job.put([&](auto& post) { post.end = endText(end); });
+}
+
+}  // namespace
+
+namespace {
+
+/// What is not the default is said.
+wire::Asked questionOf(const Question& opened, const std::string& prompt,
+                       const GenerateOptions& given) {
+    wire::Asked asked(Question{"generate", opened.subjects, {{"prompt", prompt}}});
+    const GenerateOptions usual;
+    const auto add = [&](const char* name, auto value, auto unless) {
+        if (value != unless) asked.set(name, value);
+    };
+    add("tokens", given.tokens, usual.tokens);
+    add("temperature", given.temperature, usual.temperature);
+    add("top_k", given.top_k, usual.top_k);
+    add("top_p", given.top_p, usual.top_p);
+    add("seed", given.seed, usual.seed);
+    add("stop", given.stop, usual.stop);
+    for (const auto& option : opened.options) asked.set(option.name, option.value);
+    return asked;
 }
 
 }  // namespace
@@ -121,8 +143,9 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     m_tokens.clear();
     m_job = std::make_shared<Job>();
     m_job->follow = m_follow;
-    m_job->request = {m_session.weights(), prompt.toStdString(), options, m_edits};
-    m_asked = m_job->request;
+    m_job->asked = questionOf(m_session.opened(), prompt.toStdString(), options);
+    m_job->asked.edits = {m_edits};
+    m_asked = m_job->asked;
     Q_EMIT began({prompt.toStdString()}, m_job->both());
     Q_EMIT runningChanged();
     m_timer.start();
@@ -202,19 +225,17 @@ void TextGenerator::inspect(int index) {
     const std::size_t end =
         std::min(m_tokens.size(), std::max(longest, static_cast<std::size_t>(index) + longest / 2));
     const std::size_t first = end > longest ? end - longest : 0;
-    wire::ProbeRequest probe;
-    probe.weights = m_session.weights();
-    probe.interventions.edits = m_edits;
-    probe.compare = false;
+    wire::Asked asked(m_session.opened());
+    asked.edits = {m_edits};
     m_looker.post(
         this,
-        [tokenizer = m_session.tokenizer(), probe,
+        [tokenizer = m_session.tokenizer(), asked,
          tokens = std::vector<std::int64_t>(m_tokens.begin() + static_cast<std::ptrdiff_t>(first),
                                             m_tokens.begin() + static_cast<std::ptrdiff_t>(end)),
          first](Engine& models, const Looker::Progress& progress) mutable {
-            probe.input.sample = core::tokenSample(tokenizer.get(), tokens, "generated text");
-            auto probed = models.prober.probe(models.session, probe, progress);
-            return TextMaps{std::move(probed.result), static_cast<int>(first)};
+            asked.sample = core::tokenSample(tokenizer.get(), tokens, "generated text");
+            return TextMaps{wire::probeOnce(models.session, asked, progress),
+                            static_cast<int>(first)};
         },
         [this, request = ++m_inspections](const TextMaps& inspection) {
             if (request == m_inspections) Q_EMIT inspected(inspection.result, inspection.first);

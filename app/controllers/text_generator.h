@@ -42,7 +42,7 @@ public:
     void inspect(int index);
 
     /// What the text shown was asked for with; nullopt without a text.
-    const std::optional<wire::GenerateRequest>& asked() const { return m_asked; }
+    const std::optional<wire::Asked>& asked() const { return m_asked; }
     bool running() const { return m_job != nullptr; }
     /// Tokens of prompt and text together.
     int size() const { return static_cast<int>(m_tokens.size()); }
@@ -69,7 +69,7 @@ private:
     const Inspection& m_session;
     Looker& m_looker;
     std::shared_ptr<Job> m_job;
-    std::optional<wire::GenerateRequest> m_asked;
+    std::optional<wire::Asked> m_asked;
     std::vector<std::int64_t> m_tokens;
     EditList m_edits;
     bool m_follow = false;

@@ -12,13 +12,14 @@
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_export.h"
+#include "question/question_fields.h"
+#include "views/papers_figures.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
 #include "wire/host_link.h"
-#include "wire/named_figures.h"
 
 namespace relascope::app {
 
@@ -166,44 +167,42 @@ void Menus::addStudy() {
 
 namespace {
 
-using Of = wire::NamedFigure::Of;
-
-QString pathOf(const wire::NamedFigure& figure, const Controllers& c) {
-    return figure.of == Of::Run     ? c.selection.current()
-           : figure.of == Of::Study ? c.study.path()
-                                    : QString();
+QString pathOf(const core::PapersFigure& figure, const Controllers& c) {
+    const auto& command = figure.view.command;
+    return core::isOfWeights(command)    ? c.selection.current()
+           : command == core::kStudyView ? c.study.path()
+                                         : QString();
 }
 
-QString whyNot(const wire::NamedFigure& figure, const Controllers& c) {
+QString whyNot(const core::PapersFigure& figure, const Controllers& c) {
     const QString path = pathOf(figure, c);
-    if (figure.of == Of::Nothing) return {};
+    if (figure.view.command == core::kDataView) return {};
     if (path.isEmpty())
-        return QStringLiteral("Open %1 first").arg(QString::fromStdString(figure.takes));
-    if (figure.of == Of::Run)
+        return QStringLiteral("Open %1 first").arg(QString::fromStdString(figure.of));
+    if (core::isOfWeights(figure.view.command))
         return wire::farPathOf(path.toStdString())
                    ? QStringLiteral("Fetch the run to this computer first")
                    : QString();
     const auto reading = c.study.reading();
     const bool fits = reading && reading->info->plan.preset.starts_with(figure.preset);
-    return fits ? QString()
-                : QStringLiteral("It is of %1").arg(QString::fromStdString(figure.takes));
+    return fits ? QString() : QStringLiteral("It is of %1").arg(QString::fromStdString(figure.of));
 }
 
 }  // namespace
 
-/// Adds the figures that have a name (wire/named_figures.h). The figures of a run are also on the
+/// Adds the figures that have a name (views/papers_figures.h). The figures of a run are also on the
 /// page Atlas, those of a study also in the menu of the page Study.
 void Menus::addFigures() {
     auto* ofRuns = new QMenu(&m_window);
     auto* ofStudies = new QMenu(QStringLiteral("Figures"), &m_window);
     auto& exporter = m_window.runActions().exporter();
-    for (const auto& figure : wire::namedFigures()) {
-        const bool study = figure.of == Of::Study;
+    for (const auto& figure : core::papersFigures()) {
+        const bool study = figure.view.command == core::kStudyView;
         if (study && ofStudies->isEmpty()) separate();
         auto* action = add(
             QString::fromStdString(figure.title) + QStringLiteral("..."), {},
             QStringLiteral("Draw %1, of %2")
-                .arg(QString::fromStdString(figure.name), QString::fromStdString(figure.takes)),
+                .arg(QString::fromStdString(figure.name), QString::fromStdString(figure.of)),
             [this, &figure, &exporter] {
                 exporter.figure(QString::fromStdString(figure.name), pathOf(figure, m_c));
             },

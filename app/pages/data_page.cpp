@@ -17,7 +17,6 @@
 #include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
-#include "app/described_data.h"
 #include "app/pages/data_chooser.h"
 #include "app/pages/data_source.h"
 #include "app/pages/import_dialog.h"
@@ -112,7 +111,18 @@ QWidget* DataPage::middle() {
     auto* menu = new widgets::ViewMenu(more, m_grid, [] { return QStringLiteral("samples"); });
     menu->figure = [this] { return m_grid->figure(); };
     menu->caption = [this] { return subject(); };
-    menu->describe = [this] { return describeGrid(*m_source, *m_grid); };
+    menu->describe = [this]() -> std::optional<View> {
+        if (m_grid->countShown() == 0 || !m_grid->isFilled()) return std::nullopt;
+        std::vector<Option> shown;
+        if (const int label = m_source->label(); label >= 0)
+            shown.push_back({"label", m_source->labels().value(label).toStdString()});
+        shown.push_back({"grid", true});
+        if (m_grid->firstShown() > 0)
+            shown.push_back({"first", std::int64_t{m_grid->firstShown()}});
+        shown.push_back({"count", std::int64_t{m_grid->countShown()}});
+        shown.push_back({"columns", std::int64_t{m_grid->columns()}});
+        return m_source->question(shown);
+    };
     connect(menu, &widgets::ViewMenu::failed, this, &DataPage::fail);
     m_split->setAccessibleName(QStringLiteral("Split of the data"));
     m_label->setAccessibleName(QStringLiteral("Label to show"));
@@ -203,13 +213,14 @@ void DataPage::wire() {
     connect(m_source, &DataSource::failed, this, &DataPage::fail);
     connect(m_source, &DataSource::statisticsReady, this, &DataPage::count);
     connect(m_source, &DataSource::samplesReady, m_grid, &widgets::SampleGrid::setSamples);
-    connect(m_source, &DataSource::sampleReady, this,
-            [this](qint64 shown, const widgets::ShownSample& sample) {
-                m_sample->setSample(sample, m_source->classNames());
-                m_sampleCaption = subject();
-                m_sampleView = describeSample(*m_source, m_source->indexOf(shown));
-                m_sampleHead->setSubText(widgets::groupedNumber(m_source->indexOf(shown)));
-            });
+    connect(
+        m_source, &DataSource::sampleReady, this,
+        [this](qint64 shown, const widgets::ShownSample& sample) {
+            m_sample->setSample(sample, m_source->classNames());
+            m_sampleCaption = subject();
+            m_sampleView = m_source->question({{"sample", std::int64_t{m_source->indexOf(shown)}}});
+            m_sampleHead->setSubText(widgets::groupedNumber(m_source->indexOf(shown)));
+        });
     connect(m_source, &DataSource::pictureReady, this,
             [this](const QString& path, const widgets::ShownSample& sample) {
                 m_error->setSentence({});
@@ -388,7 +399,7 @@ void DataPage::count(const DataStatistics& counted) {
             ? QStringLiteral("of the first %1").arg(widgets::groupedNumber(counted.counted))
             : QStringLiteral("of all %1").arg(widgets::groupedNumber(counted.counted)));
     m_statisticsCaption = subject();
-    m_statisticsView = describeStatistics(*m_source);
+    m_statisticsView = m_source->question({{"statistics", true}});
 }
 
 void DataPage::trainOn() {

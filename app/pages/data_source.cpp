@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -14,7 +15,9 @@
 #include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_source.h"
+#include "options/import_data.h"
 #include "options/shown_data.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -198,6 +201,35 @@ OwnData DataSource::own() const {
 
 const DataOptions& DataSource::options() const {
     return m_data ? m_data->data.options : m_choice.options;
+}
+
+std::optional<View> DataSource::question(const std::vector<Option>& shown) const {
+    using Kind = DataChoice::Kind;
+    const auto& options = m_choice.options;
+    const bool generated = m_choice.kind == Kind::Generated;
+    const auto path = m_choice.path.toStdString();
+    if (!info() || (!generated && wire::farPathOf(path))) return std::nullopt;
+    View view;
+    view.command = core::kDataView;
+    view.saved = false;
+    view.subjects.push_back({generated ? options.kind : path, {}, {}, {}, {}});
+    std::vector<std::string> settings;
+    if (generated) {
+        if (!options.path.empty())
+            view.set("data", std::filesystem::absolute(options.path).string());
+        settings = core::dataSettings(options);
+    } else if (m_choice.kind == Kind::File) {
+        const auto form = core::importIdOf(options);
+        view.set("form", form);
+        if (options.task != core::importOptions(form, {}, options.path).task)
+            settings.push_back("data.task=" + options.task);
+    }
+    if (!settings.empty()) view.set("set", settings);
+    if (generated && m_choice.epoch > 0 && (options.streaming || options.augment != "none"))
+        view.set("epoch", std::int64_t{m_choice.epoch});
+    view.set("split", m_split.toStdString());
+    view.options.insert(view.options.end(), shown.begin(), shown.end());
+    return view;
 }
 
 widgets::ShownSample DataSource::example() const {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "app/controllers/own_data.h"
 #include "app/pages/data_chooser.h"
 #include "types/data_example.h"
+#include "types/view.h"
 #include "widgets/data/sample_view.h"
 #include "wire/requests.h"
 
@@ -120,6 +122,9 @@ public:
     LongTask& saving() { return m_saving; }
     /// The opened data, to set up a training on them; no splits without data.
     OwnData own() const;
+    /// The question of the command `data` that shows these options of the split; nullopt without
+    /// data, and for those of a run on another machine.
+    std::optional<View> question(const std::vector<Option>& shown) const;
     /// The options of the data: those chosen, or those of the run.
     const DataOptions& options() const;
     /// The first example of the split.

@@ -12,7 +12,9 @@
 #include "datasets/registry.h"
 #include "datasets/statistics.h"
 #include "options/device_list.h"
+#include "train/bfloat16_gain.h"
 #include "train/devices.h"
+#include "types/suggest.h"
 #include "types/text_format.h"
 
 namespace relascope::serve {
@@ -119,38 +121,40 @@ datasets::NamedSplits openSplits(const wire::Data& data, const core::ProgressCal
     return splits;
 }
 
-const OpenedDataSets::Splits& OpenedDataSets::splits(const wire::Data& data, Request& request) {
+const OpenedDataSets::Splits& OpenedDataSets::splits(const wire::Data& data) {
     const auto found = std::find_if(m_opened.begin(), m_opened.end(),
                                     [&](const auto& kept) { return kept.first == data; });
     if (found != m_opened.end()) {
         m_opened.splice(m_opened.begin(), m_opened, found);
     } else {
-        m_opened.emplace_front(data, openSplits(data, request.progress(), request.stop()));
+        m_opened.emplace_front(data, openSplits(data, m_progress, m_stop));
         if (m_opened.size() > kDataSetsKept) m_opened.pop_back();
     }
     return m_opened.front().second;
 }
 
-core::DatasetPtr OpenedDataSets::find(const wire::Data& data, const std::string& split,
-                                      Request& request) {
-    for (const auto& [name, set] : splits(data, request))
+core::DatasetPtr OpenedDataSets::find(const wire::Data& data, const std::string& split) {
+    for (const auto& [name, set] : splits(data))
         if (name == split) return set;
     return nullptr;
 }
 
-ProbeSample OpenedDataSets::sample(const wire::Example& example, Request& request) {
-    auto set = find(example.data, example.split, request);
-    if (!set) set = find(example.data, "validation", request);
-    if (!set || set->size() == 0)
-        throw Error("There is no split '" + example.split + "' in these data.");
-    return set->sample(std::clamp<std::int64_t>(example.index, 0, set->size() - 1));
+core::DatasetPtr OpenedDataSets::at(const wire::Data& data, const std::string& split) {
+    if (auto found = find(data, split)) return found;
+    std::vector<std::string> names;
+    for (const auto& [name, set] : splits(data))
+        if (set) names.push_back(name);
+    throw OptionError("--split", unknownName("split", split, names));
+}
+
+std::string OpenedDataSets::firstTest(const wire::Data& data) {
+    for (const auto& [name, set] : splits(data))
+        if (set && name != "train" && name != "validation") return name;
+    return "validation";
 }
 
 core::DatasetPtr OpenedDataSets::asked(Request& request) {
-    const auto split = valueIn<std::string>(request, "split");
-    auto set = find(valueIn<wire::Data>(request, "data"), split, request);
-    if (!set) throw Error("There is no split '" + split + "' in these data.");
-    return set;
+    return at(valueIn<wire::Data>(request, "data"), valueIn<std::string>(request, "split"));
 }
 
 std::optional<Frame> OpenedDataSets::answer(const std::string& what, Request& request) {
@@ -158,7 +162,7 @@ std::optional<Frame> OpenedDataSets::answer(const std::string& what, Request& re
     const Json& message = request.message();
     if (what == "data") {
         wire::OpenedData opened{valueIn<wire::Data>(request, "data"), {}, {}};
-        for (const auto& [name, set] : splits(opened.data, request)) {
+        for (const auto& [name, set] : splits(opened.data)) {
             if (!set) continue;
             const bool text = std::dynamic_pointer_cast<const core::TokenDataset>(set) != nullptr;
             opened.splits.push_back({name, set->info(), text, {}, core::hypothesisWordsOf(*set)});
@@ -178,9 +182,7 @@ std::optional<Frame> OpenedDataSets::answer(const std::string& what, Request& re
     }
     if (what == "find") {
         const auto from = valueIn<wire::Example>(request, "from");
-        const auto set = find(from.data, from.split, request);
-        if (!set) throw Error("There is no split '" + from.split + "' in these data.");
-        return answered(findFrom(set, request));
+        return answered(findFrom(at(from.data, from.split), request));
     }
     if (what == "labelled") {
         const auto set = asked(request);
@@ -226,6 +228,7 @@ Frame answerDevices(Request& request) {
         const bool memory = valueIn<bool>(request, "memory");
         found.names = core::resolveDevices(valueIn<std::string>(request, "wanted"));
         found.facts = factsOf(found.names, memory);
+        if (found.names == std::vector<std::string>{"cpu"}) found.precision = core::bfloat16Text();
         const bool free = memory || std::all_of(found.names.begin(), found.names.end(),
                                                 [](const auto& name) { return name == "cpu"; });
         if (free) found.free = core::leastFreeMemory(found.names);

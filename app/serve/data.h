@@ -2,9 +2,11 @@
 // The data that a session has opened, and its answers about them and about devices.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,12 +26,28 @@ datasets::NamedSplits openSplits(const wire::Data& data, const core::ProgressCal
 class OpenedDataSets {
 public:
     using Splits = datasets::NamedSplits;
+    using Say = std::function<void(const DatasetInfo&)>;
+
+    /// Who waits for what is opened from here on.
+    void follow(std::stop_token stop, core::ProgressCallback progress) {
+        m_stop = std::move(stop), m_progress = std::move(progress);
+    }
+    const std::stop_token& stop() const { return m_stop; }
+    const core::ProgressCallback& progress() const { return m_progress; }
+    /// Gets what is to be said of data that are measured on.
+    void setSay(Say say) { m_say = std::move(say); }
+    void note(const DatasetInfo& info) const {
+        if (m_say) m_say(info);
+    }
 
     /// The splits of the data, opened if needed. The reference is valid until the next call.
-    const Splits& splits(const wire::Data& data, Request& request);
+    const Splits& splits(const wire::Data& data);
     /// The split of this name; null if it is unknown.
-    core::DatasetPtr find(const wire::Data& data, const std::string& split, Request& request);
-    ProbeSample sample(const wire::Example& example, Request& request);
+    core::DatasetPtr find(const wire::Data& data, const std::string& split);
+    /// The same. Throws OptionError("--split", ...) where it is unknown.
+    core::DatasetPtr at(const wire::Data& data, const std::string& split);
+    /// The name of the first split that is for tests, or else of validation.
+    std::string firstTest(const wire::Data& data);
     void clear() { m_opened.clear(); }
 
     /// Answers the requests "data", "examples", "find", "labelled", "statistics", "save" and
@@ -39,6 +57,9 @@ public:
 private:
     core::DatasetPtr asked(Request& request);
 
+    std::stop_token m_stop;
+    core::ProgressCallback m_progress;
+    Say m_say;
     std::list<std::pair<wire::Data, Splits>> m_opened;  ///< most recently used first
 };
 

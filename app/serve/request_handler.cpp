@@ -19,6 +19,7 @@
 #include "datasets/registry.h"
 #include "files/command_line.h"
 #include "probe/probe_memory.h"
+#include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "train/branch.h"
 #include "train/out_of_memory.h"
@@ -38,13 +39,13 @@ constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
 constexpr std::chrono::milliseconds kFollowInterval(400);
 constexpr std::chrono::milliseconds kPartInterval(100);
 
-template <class Asked>
-Asked askedOf(const Request& request) {
-    try {
-        return request.message().get<Asked>();
-    } catch (const nlohmann::json::exception& error) {
-        throw wire::FrameError(std::string("a request is not as agreed on: ") + error.what());
-    }
+wire::Asked askedOf(const Request& request) {
+    return wire::valueOf<wire::Asked>(request.message(), "asked");
+}
+
+bool isNumber(const std::string& word) {
+    return !word.empty() && word.size() < 19 &&
+           word.find_first_not_of("0123456789") == std::string::npos;
 }
 
 Frame answered(Json message) {
@@ -80,7 +81,7 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 }  // namespace
 
 Frame RequestHandler::answer(Request& request) {
-    m_answered = &request;
+    m_data.follow(request.stop(), request.progress());
     const auto what = wire::valueOf<std::string>(request.message(), "m");
     if (what == "open") return opened(request);
     if (what == "probe") return probe(request);
@@ -114,17 +115,24 @@ void RequestHandler::forget() {
     m_edited.reset();
     m_model.reset();
     m_opened = {};
+    m_tokenizer.clear();
+    m_rounded = false;
 }
 
-core::OpenedModel& RequestHandler::open(const wire::Weights& weights, Request& request) {
-    auto wanted = weights;
-    if (wanted.nearest >= 0)
-        wanted.checkpoint = core::stepToOpen(wanted.path, wanted.nearest).checkpoint;
-    wanted.nearest = -1;
-    const bool same =
-        m_model && m_opened.path == wanted.path && m_opened.checkpoint == wanted.checkpoint &&
-        m_opened.device == wanted.device && m_opened.bfloat16 <= wanted.bfloat16 &&
-        (m_opened.tokenizer.empty() || !wanted.tokenizer.empty()) && m_model->filesUnchanged();
+core::OpenedModel& RequestHandler::open(const wire::Asked& asked, Request& request) {
+    Model wanted = asked.subjects.front();
+    if (wanted.device.empty()) wanted.device = "auto";
+    // A map is of the step, or of the kept one nearest to it.
+    if (asked.command == core::kInspectView && isNumber(wanted.checkpoint))
+        wanted.checkpoint = core::stepToOpen(wanted.path, std::stoll(wanted.checkpoint)).checkpoint;
+    if (core::namesNone(wanted.edits))
+        wanted.edits = {"none"};
+    else
+        wanted.edits.clear();
+    const auto tokenizer = asked.text("tokenizer");
+    const bool rounds = asked.value("bf16", false);
+    const bool same = m_model && m_opened == wanted && m_rounded <= rounds &&
+                      (m_tokenizer.empty() || !tokenizer.empty()) && m_model->filesUnchanged();
     if (!same) {
         forget();  // two models may not fit into the memory
         const auto opened = [&](const std::string& device) {
@@ -144,130 +152,75 @@ core::OpenedModel& RequestHandler::open(const wire::Weights& weights, Request& r
         if (const auto own = run + "/tokenizer.json";
             !run.empty() && isText(*model) && std::filesystem::exists(own))
             model->setTokenizer(own);
+        if (!wanted.edits.empty()) model->leaveOutTrainingEdits();
         m_model = std::move(model);
         m_opened = wanted;
-        m_opened.tokenizer.clear();
-        m_opened.bfloat16 = false;
         if (!(m_pointsOf == m_model->options())) m_points.reset();
         m_pointsOf = m_model->options();
     }
-    if (wanted.tokenizer != m_opened.tokenizer) {
-        m_model->setTokenizer(wanted.tokenizer);
-        m_opened.tokenizer = wanted.tokenizer;
+    if (tokenizer != m_tokenizer) {
+        m_model->setTokenizer(tokenizer);
+        m_tokenizer = tokenizer;
         m_base.reset();
     }
-    if (wanted.bfloat16 && !m_opened.bfloat16) {
+    if (rounds && !m_rounded) {
         m_model->narrow();
-        m_opened.bfloat16 = true;
+        m_rounded = true;
         m_base.reset();
     }
     request.progress(0.0);
     return *m_model;
 }
 
-core::DatasetPtr RequestHandler::dataOf(const std::optional<wire::DataSplit>& data,
-                                        const core::OpenedModel& model, const std::string& path,
-                                        Request& request) {
-    if (!data) throw Error("There are no data to measure on: open a run, whose data are known.");
-    if (data->text)
-        return core::openEvaluationText(
-            model, {core::runOfWeights(path), data->file, data->split, data->windows},
-            request.progress(), request.stop());
-    const auto found = data->file.empty()
-                           ? m_data.find({data->options}, data->split, request)
-                           : datasets::openEvaluationData(data->file, data->options, data->split,
-                                                          request.progress(), request.stop());
-    if (!found) throw Error("There is no split '" + data->split + "' in these data.");
-    if (model.options().input() == InputKind::Images) {
-        const auto& images = model.options().get<ImageInput>();
-        datasets::requireFit(found->info(), images.image_shape[0], images.image_shape[2],
-                             images.image_shape[1], images.num_classes);
-    }
-    return found;
-}
-
-core::DatasetPtr RequestHandler::sentencesOf(const std::optional<wire::DataSplit>& data,
-                                             Request& request) {
-    const auto found = data ? m_data.find({data->options}, data->split, request) : nullptr;
-    if (!found) throw wire::FrameError("minimal pairs are asked for without saying which");
-    return found;
-}
-
-/// The edits of a request, with the data that they take examples and pictures from.
-core::Interventions RequestHandler::interventions(const wire::Interventions& sent,
-                                                  const ModelOptions& model) {
-    core::Interventions all{sent.edits, {}};
-    if (sent.data)
-        all.data.split = [this, options = *sent.data](const std::string& name) {
-            return m_data.find({options}, name, *m_answered);
-        };
-    if (model.input() == InputKind::Images)
-        all.data.image = [model](const std::string& file) {
-            return datasets::imageSample(file, model);
-        };
-    all.data.exampleSplit = sent.split;
-    all.data.example = sent.example;
-    return all;
-}
-
-/// A stored or random input gets the text of its tokens if the tokenizer is known.
-ProbeSample RequestHandler::sampleOf(const wire::Input& input, Request& request) {
-    if (input.sample || input.example) {
-        auto sample = input.sample ? *input.sample : m_data.sample(*input.example, request);
-        // Another model may read the data of this run, or the text of that model (the page Duel).
-        auto read = core::inTokensOf(m_model->tokenizer().get(), sample);
-        if (isText(*m_model) && (input.example || input.shortened || read != sample))
-            core::shorten(read, core::longestProbe(m_model->options(), core::probeBudget()));
-        return read;
-    }
-    const auto sample = input.reference >= 0 ? m_model->referenceInput(input.reference)
-                                             : m_model->randomInput(input.seed);
-    const auto tokenizer = m_model->tokenizer();
-    return tokenizer ? core::tokenSample(tokenizer.get(), sample.source.tokens, sample.origin)
-                     : sample;
+SampleInput RequestHandler::inputOf(const wire::Asked& asked) {
+    auto input = readSample(*m_model, asked, m_data);
+    const bool example = !asked.sample && !hasOwnInput(asked);
+    if (isText(*m_model) && (example || asked.shortened))
+        core::shorten(input.sample, core::longestProbe(m_model->options(), core::probeBudget()));
+    return input;
 }
 
 Frame RequestHandler::opened(Request& request) {
-    const auto& model = open(wire::valueOf<wire::Weights>(request.message(), "weights"), request);
+    const auto& model = open(askedOf(request), request);
     return answered(wire::OpenedWeights{model.options(), model.warning(), model.referenceInputs()});
 }
 
 // Maps
 // -------------------------------------------------------------------------------------------------
 
-void RequestHandler::probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
-                               const core::Interventions& interventions,
+void RequestHandler::probeBase(const SampleInput& input, const core::EditData& data,
                                const core::ProbeWatch& watch) {
-    if (!m_base || m_baseSample != sample || m_baseNames != asked.classNames) {
+    if (!m_base || m_baseSample != input.sample || m_baseNames != input.classNames) {
         m_edited.reset();
         // Edits of the training may take values from examples.
         m_base = std::make_shared<const ProbeResult>(
-            m_model->probe(sample, asked.classNames, {{}, interventions.data}, watch));
+            m_model->probe(input.sample, input.classNames, {{}, data}, watch));
         m_baseNumber = freshNumber();
-        m_baseSample = sample;
-        m_baseNames = asked.classNames;
+        m_baseSample = input.sample;
+        m_baseNames = input.classNames;
     }
     // The hook points need another pass, which the maps do not wait for.
     if (!m_points) {
-        m_points = m_model->points(sample);
+        m_points = m_model->points(input.sample);
         m_pointsNumber = freshNumber();
     }
 }
 
 Frame RequestHandler::probe(Request& request) {
-    const auto asked = askedOf<wire::ProbeRequest>(request);
-    auto& model = open(asked.weights, request);
-    const auto sample = sampleOf(asked.input, request);
-    auto changed = interventions(asked.interventions, model.options());
+    const auto asked = askedOf(request);
+    auto& model = open(asked, request);
+    const auto input = inputOf(asked);
+    const auto& [sample, classNames] = input;
+    auto changed = interventionsOf(asked, 0, model, sample, m_data);
     Frame frame{Json::object(), {}};
-    if (!asked.compare) {
+    if (!wire::valueOf<bool>(request.message(), "compare")) {
         frame.message["result"] =
-            wire::resultToJson(model.probe(sample, asked.classNames, changed), frame.blob);
+            wire::resultToJson(model.probe(sample, classNames, changed), frame.blob);
         return frame;
     }
     const bool edited = changed.edits.anyEnabled();
     core::ProbeWatch watch;
-    watch.shownLayer = asked.shownLayer;
+    watch.shownLayer = wire::valueOf<int>(request.message(), "shownLayer");
     watch.progress = request.progress();
     watch.delay = kPartInterval;
     wire::SentMaps sent;
@@ -277,14 +230,13 @@ Frame RequestHandler::probe(Request& request) {
             Json json = wire::resultToJson(sent.unsent(part), blob);
             request.part(std::move(json), blob);
         };
-    probeBase(asked, sample, changed, watch);
+    probeBase(input, changed.data, watch);
     std::string problem;
     if (edited) {
-        if (changed.data.example < 0) core::findExample(changed.data, sample);
         watch.partial = {};
         try {
             m_edited = std::make_shared<const ProbeResult>(
-                model.probe(sample, asked.classNames, changed, watch));
+                model.probe(sample, classNames, changed, watch));
             m_editedBy = changed.edits;
             frame.message["result"] = wire::resultToJson(*m_edited, frame.blob);
         } catch (const OptionError& error) {
@@ -304,18 +256,18 @@ Frame RequestHandler::probe(Request& request) {
 }
 
 Frame RequestHandler::effectsAlone(Request& request) {
-    const auto asked = askedOf<wire::ProbeRequest>(request);
-    auto& model = open(asked.weights, request);
-    const auto sample = sampleOf(asked.input, request);
-    auto alone = interventions(asked.interventions, model.options());
+    const auto asked = askedOf(request);
+    auto& model = open(asked, request);
+    const auto input = inputOf(asked);
+    const auto& [sample, classNames] = input;
+    const auto all = interventionsOf(asked, 0, model, sample, m_data);
     core::ProbeWatch watch;  // ends within a layer once something newer is asked for
     watch.progress = request.progress();
-    probeBase(asked, sample, alone, watch);
-    const auto& edits = asked.interventions.edits.edits;
+    probeBase(input, all.data, watch);
+    const auto& edits = all.edits.edits;
     std::vector<std::optional<wire::EffectAlone>> effects(edits.size());
     const auto& p = m_base->probabilities;
     if (p.empty()) return answered(effects);
-    if (alone.data.example < 0) core::findExample(alone.data, sample);
     const auto best = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
     wire::EffectAlone effect;
     effect.answer =
@@ -329,12 +281,12 @@ Frame RequestHandler::effectsAlone(Request& request) {
     for (std::size_t k = 0; k < edits.size(); ++k) {
         if (!edits[k].enabled) continue;
         if (!request.progress(0.0)) throw Cancelled();
+        auto alone = all;
         alone.edits.edits = {edits[k]};
         try {
             // The effect of a single edit is shown already.
-            const bool known = single && m_edited && m_editedBy == asked.interventions.edits;
-            const auto result =
-                known ? *m_edited : model.probe(sample, asked.classNames, alone, watch);
+            const bool known = single && m_edited && m_editedBy == all.edits;
+            const auto result = known ? *m_edited : model.probe(sample, classNames, alone, watch);
             effect.after = probabilityOf(effect.answer, best, result, effect.token);
             effect.least = result.probabilities.empty()
                                ? 0.0
@@ -348,23 +300,27 @@ Frame RequestHandler::effectsAlone(Request& request) {
 }
 
 Frame RequestHandler::generate(Request& request) {
-    const auto asked = askedOf<wire::GenerateRequest>(request);
-    auto& model = open(asked.weights, request);
+    const auto asked = askedOf(request);
+    auto& model = open(asked, request);
+    const auto prompt = asked.text("prompt");
+    const auto options = generateOptionsOf(asked);
     const auto tokenizer = model.tokenizer();
     std::vector<std::int64_t> ids;
     std::vector<std::string> pieces;
     if (tokenizer) {
-        for (const auto id : tokenizer->encodeTyped(asked.prompt)) {
+        for (const auto id : tokenizer->encodeTyped(prompt)) {
             ids.push_back(id);
             pieces.emplace_back(tokenizer->piece(id));
         }
     } else {
         // Token ids of a public family, or refused.
-        ids = model.textInput(asked.prompt).source.tokens;
+        ids = model.textInput(prompt).source.tokens;
         for (const auto id : ids) pieces.push_back("[" + std::to_string(id) + "]");
     }
     request.part({{"pieces", pieces}, {"ids", ids}});
-    const core::Interventions changed{asked.edits, {}};
+    auto changed = interventionsOf(asked, 0, model, model.promptInput(prompt), m_data,
+                                   core::EditUse::Generate);
+    changed.data.example = -1;
 
     // Tokens go in batches: a fast model writes thousands in a second.
     std::vector<GeneratedToken> batch;
@@ -378,11 +334,11 @@ Frame RequestHandler::generate(Request& request) {
         if (Clock::now() - sent >= std::chrono::milliseconds(20)) send(key);
         return !request.stop().stop_requested();
     };
-    if (asked.edits.anyEnabled()) {
+    if (changed.edits.anyEnabled()) {
         // Edits that do not fit are refused now, not after a whole text.
         model.generate(
-            asked.prompt, asked.options, [](const auto&) { return false; }, changed);
-        model.generate(asked.prompt, asked.options,
+            prompt, options, [](const auto&) { return false; }, changed);
+        model.generate(prompt, options,
                        [&](const GeneratedToken& token) { return take("plain", token); });
         send("plain");
         if (request.stop().stop_requested()) throw Cancelled();
@@ -392,7 +348,7 @@ Frame RequestHandler::generate(Request& request) {
     auto last = Clock::now() - std::chrono::hours(1);
     std::chrono::nanoseconds pause{};
     const auto end = model.generate(
-        asked.prompt, asked.options,
+        prompt, options,
         [&](const GeneratedToken& token) {
             ids.push_back(token.chosen.id);
             const bool wanted = take("tokens", token);
@@ -422,73 +378,50 @@ Frame RequestHandler::generate(Request& request) {
 
 Frame RequestHandler::ask(Request& request, bool cost) {
     using Input = core::AnalysisInput;
-    const auto asked = askedOf<wire::Question>(request);
-    const auto* analysis = core::findAnalysis(asked.analysis);
-    if (!analysis) throw wire::FrameError("there is no analysis '" + asked.analysis + "'");
-    const bool two = analysis->twoModels || analysis->input == Input::Pair;
-    if (asked.subjects.size() != (two ? 2U : 1U))
-        throw wire::FrameError("'" + asked.analysis + "' is asked of " +
-                               std::to_string(asked.subjects.size()) + " subjects");
-    const auto values = core::optionsFromJson(*analysis, nlohmann::ordered_json(asked.options));
-    const auto& first = asked.subjects.front();
+    const auto asked = askedOf(request);
     const auto frameOf = [](const Answer& result) {
         Frame frame;
         frame.message = wire::answerToJson(result, frame.blob);
         return frame;
     };
-    if (analysis->input == Input::Reference)  // it opens the model itself
-        return frameOf(core::answerOf(
-            core::verifyFolder(first.weights.path, "cpu", "", datasets::readImageFile)));
-    core::AnalysisSubject subject;
-    // Kept steps are opened by the analysis: the weights here are of one step, and stay.
-    const bool steps = analysis->input == Input::KeptSteps;
-    const auto& path = first.weights.path;
-    subject.captured = core::capturesOf(*analysis, path, first.weights.checkpoint);
-    if (!steps && !subject.captured) subject.model = &open(first.weights, request);
-    subject.path = path;
-    subject.run = core::isRunFolder(path) ? path : core::runOfWeights(path);
-    subject.device = first.weights.device;
-    subject.classNames = asked.classNames;
-    ModelOptions options;
-    if (subject.captured)
-        subject.data = subject.captured->data();
-    else if (!steps)
-        options = subject.model->options();
-    else if (!subject.run.empty())
-        options = core::readRunOptions(subject.run).model;
-    subject.interventions = interventions(first.interventions, options);
-    subject.cell = asked.cell;
+    const auto& first = asked.subjects.front();
+    if (asked.command == "verify")  // it opens the model itself
+        return frameOf(
+            core::answerOf(core::verifyFolder(first.path, "cpu", "", datasets::readImageFile)));
+    core::checkTogether(asked);
+    const bool evaluates = asked.command == "eval";
+    const bool changed = !first.edits.empty() || !asked.edits.empty();
+    const auto* analysis = evaluates ? core::findAnalysis(changed ? "effect" : "evaluate")
+                                     : core::analysisOfCommand(asked.command);
+    if (!analysis) throw wire::FrameError("'" + asked.command + "' is no analysis");
+    const auto values = valuesOf(*analysis, asked);
+    auto input = capturedSubject(*analysis, asked);
+    if (!input) {
+        // Kept steps are opened by the analysis: the weights here are of one step, and stay.
+        const bool steps =
+            analysis->input == Input::KeptSteps && asked.sample && !asked.edits.empty();
+        auto* model = steps ? nullptr : &open(asked, request);
+        if (evaluates) {
+            input.emplace();
+            input->subject.model = model;
+            input->subject.path = first.path;
+            input->subject.data = evaluationData(asked, *model, m_data).data;
+            input->points = input->subject.data->sample(0);
+            input->subject.interventions = interventionsOf(asked, 0, *model, input->points, m_data);
+            input->subject.interventions.data.example = -1;
+        } else {
+            input = subjectOf(*analysis, asked, values, model, m_data);
+        }
+    }
+    auto& subject = input->subject;
     subject.kept = &m_ablation;
-    const bool ownText =
-        analysis->input == Input::OwnPrompts ||
-        (analysis->input == Input::OwnText && subject.model && isText(*subject.model));
-    if (subject.captured)
-        ;  // the captured inputs are its data
-    else if (analysis->input == Input::Data && (asked.data || !analysis->dataOptional))
-        subject.data = dataOf(asked.data, *subject.model, path, request),
-        subject.where = !asked.data                ? std::string()
-                        : asked.data->file.empty() ? core::optionText("--split", asked.data->split)
-                                                   : core::optionText("--data", asked.data->file);
-    else if (analysis->input == Input::Sentences)
-        subject.data = sentencesOf(asked.data, request);
-    else if (!ownText && first.input)
-        subject.sample = steps ? first.input->sample : sampleOf(*first.input, request);
-    if (analysis->input == Input::Pair && asked.subjects[1].input)
-        subject.second = sampleOf(*asked.subjects[1].input, request);
-    std::unique_ptr<core::OpenedModel> otherModel;  // only while it is compared
     if (analysis->twoModels && !cost) {
-        const auto& second = asked.subjects[1];
-        auto other = std::make_shared<core::AnalysisSubject>();
-        otherModel = std::make_unique<core::OpenedModel>(
-            second.weights.path, second.weights.checkpoint, second.weights.device, request.stop(),
-            request.progress());
-        other->model = otherModel.get();
-        other->path = second.weights.path;
-        other->interventions = interventions(second.interventions, otherModel->options());
-        subject.other = std::move(other);
+        if (asked.subjects.size() != 2)
+            throw wire::FrameError("'" + asked.command + "' is asked of one model");
+        subject.other = otherSubject(asked, *input, m_data);
     }
     request.progress(0.0);
-    if (asked.keptOnly && !cost) {
+    if (request.message().contains("kept")) {
         const auto kept = keptResult(*analysis, subject, values);
         return kept ? frameOf(*kept) : answered(Json::object());
     }

@@ -10,6 +10,7 @@
 #include "analysis/ablation_options.h"
 #include "analysis/open_model.h"
 #include "app/serve/data.h"
+#include "app/serve/question_subject.h"
 #include "app/serve/session.h"
 #include "data/dataset.h"
 #include "wire/requests.h"
@@ -24,18 +25,13 @@ public:
     wire::Frame answer(Request& request);
 
 private:
-    core::OpenedModel& open(const wire::Weights& weights, Request& request);
-    core::DatasetPtr sentencesOf(const std::optional<wire::DataSplit>& data, Request& request);
-    /// The examples that an analysis measures on; `path`: of the weights.
-    core::DatasetPtr dataOf(const std::optional<wire::DataSplit>& data,
-                            const core::OpenedModel& model, const std::string& path,
-                            Request& request);
-    core::Interventions interventions(const wire::Interventions& sent, const ModelOptions& model);
-    /// The input as a sample of the open model.
-    ProbeSample sampleOf(const wire::Input& input, Request& request);
+    core::OpenedModel& open(const wire::Asked& asked, Request& request);
+    /// The input of a question for the inspector: of texts as many tokens as maps fit into the
+    /// memory.
+    SampleInput inputOf(const wire::Asked& asked);
     /// Computes the result without edits, m_base, unless it is known for this input.
-    void probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
-                   const core::Interventions& interventions, const core::ProbeWatch& watch);
+    void probeBase(const SampleInput& input, const core::EditData& data,
+                   const core::ProbeWatch& watch);
     void forget();
 
     wire::Frame opened(Request& request);
@@ -44,9 +40,11 @@ private:
     wire::Frame generate(Request& request);
     wire::Frame ask(Request& request, bool cost);
 
-    Request* m_answered = nullptr;  ///< the request that is answered, or was last
     std::unique_ptr<core::OpenedModel> m_model;
-    wire::Weights m_opened;  ///< the weights that m_model was opened from
+    /// What m_model was opened from; without edits other than "none".
+    Model m_opened;
+    std::string m_tokenizer;
+    bool m_rounded = false;  ///< to bfloat16
     /// The progress of a cancelled ablation of these weights, which a later request continues.
     core::AblationProgress m_ablation;
 

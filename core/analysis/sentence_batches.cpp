@@ -210,7 +210,13 @@ std::vector<double> SentenceBatches::trainingCounts(
     const std::function<void(double)>& report) const {
     const auto& split = m_subject.interventions.data.split;
     if (!m_subject.model->isRun() || !split) return {};
-    const auto text = std::dynamic_pointer_cast<const TokenDataset>(split("train"));
+    DatasetPtr training;
+    try {
+        training = split("train");
+    } catch (const FileError&) {
+        return {};  // the text has gone since
+    }
+    const auto text = std::dynamic_pointer_cast<const TokenDataset>(training);
     if (!text || text->size() == 0) return {};
     std::vector<double> counts(static_cast<std::size_t>(m_subject.model->options().outputs()));
     const auto each = text->context();

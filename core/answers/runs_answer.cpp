@@ -41,7 +41,7 @@ std::string commonMetric(const std::vector<Compared>& runs) {
 columns::Shown shownMetric(const std::string& before, const std::string& metric) {
     if (metric.empty()) return {before, {4}};
     const auto& info = metricInfo(metric);
-    return {before + " " + metricLabel(info.shortTitle),
+    return {before + (before.empty() ? "" : " ") + metricLabel(info.shortTitle),
             {info.isFraction()                         ? 1
              : info.format == MetricFormat::Perplexity ? 2
                                                        : 4,
@@ -188,6 +188,27 @@ Table runsTable(const std::vector<ComparedRun>& runs, const std::vector<std::str
         for (auto& column : group->columns(runs)) all.push_back(std::move(column));
     }
     return tableOf("runs", "", all, runs);
+}
+
+Table curvesTable(const std::vector<CurvePoint>& points) {
+    using Kind = ColumnKind;
+    using Point = const CurvePoint&;
+    ColumnTable<CurvePoint> all = {
+        columns::text(&CurvePoint::run, "run", {"Run"}),
+        columns::derived<CurvePoint>(Kind::Integer, "step", {"Step"},
+                                     [](Point at) { return at.point.step; }),
+        columns::derived<CurvePoint>(Kind::Number, "epoch", {"Epoch", {2}},
+                                     [](Point at) { return at.point.epoch; }),
+        columns::derived<CurvePoint>(Kind::Number, "seconds", {},
+                                     [](Point at) { return at.point.seconds; })};
+    std::set<std::string> metrics;
+    for (const auto& at : points)
+        for (const auto& [key, value] : at.point.values)
+            if (metrics.insert(key).second)
+                all.push_back(columns::derived<CurvePoint>(
+                    Kind::Number, key, shownMetric("", key),
+                    [key = key](Point at) { return at.point.value(key); }));
+    return tableOf("curves", "", all, points);
 }
 
 Answer optionsAnswer(const std::vector<RunInfo>& runs, bool all) {

@@ -26,6 +26,13 @@ void sortBestFirst(std::vector<ComparedRun>& runs);
 /// 0..1. Throws OptionError("columns", ...) for an unknown one.
 Table runsTable(const std::vector<ComparedRun>& runs, const std::vector<std::string>& columns);
 
+/// The table "curves": each point of a learning curve, with its run.
+struct CurvePoint {
+    std::string run;
+    MetricPoint point;
+};
+Table curvesTable(const std::vector<CurvePoint>& points);
+
 /// The options of runs: the values of the answer itself are "differing" and "fields", numbers of
 /// options; its table "options" has the column "field" and one for each run, named after it, of
 /// which the first is the reference. Without `all` only those that differ from it. A dash stands

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <string_view>
 #include <variant>
 
@@ -96,6 +97,12 @@ void addField(std::vector<std::string>& words, const std::string& field, const F
 
 std::string placeWord(const std::string& path) {
     return path.starts_with('-') ? "./" + path : path;
+}
+
+std::string folderName(const std::string& path) {
+    auto folder = std::filesystem::absolute(path).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    return folder.filename().string();
 }
 
 }  // namespace relascope::core

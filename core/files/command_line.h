@@ -30,6 +30,8 @@ void addWords(std::vector<std::string>& words, const std::string& option, const 
 /// The same for the value of a field, whose "_" are "-" in the option: a flag if it is true,
 /// every text of a list by itself, numbers of a list in one word.
 void addField(std::vector<std::string>& words, const std::string& field, const FieldValue& value);
+/// The name of the file or folder at a path, also of ".", for captions.
+std::string folderName(const std::string& path);
 /// A path as a word that cannot be taken for an option.
 std::string placeWord(const std::string& path);
 

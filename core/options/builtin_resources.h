@@ -3,12 +3,15 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace relascope::core::builtin {
 
 /// The text of each file of resources/presets.
 const std::vector<std::string>& presetFiles();
+/// The name and text of each view file of resources/figures, in the order of the menus.
+const std::vector<std::pair<std::string, std::string>>& figureFiles();
 /// The text of resources/published/relational_games.csv: task,test,model,train_size,mean,sem.
 const std::string& publishedRelationalGames();
 /// The text of resources/published/object_argsort.csv: metric,model,train_size,mean,sem, models as

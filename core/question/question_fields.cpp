@@ -6,9 +6,13 @@
 #include <initializer_list>
 
 #include "analysis/analysis.h"
+#include "answers/runs_answer.h"
 #include "question/table_command.h"
+#include "types/data_example.h"
+#include "types/data_kind.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 #include "views/curve_look.h"
 #include "views/map_look.h"
 
@@ -54,6 +58,13 @@ void append(Specs& all, const Specs& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
+template <class Look>
+Specs specsOf(const FieldTable<Look>& table) {
+    Specs all;
+    for (const auto& field : table) all.push_back(field.spec);
+    return all;
+}
+
 Specs inspectSpecs() {
     auto all = inputFields();
     append(all,
@@ -67,6 +78,7 @@ Specs inspectSpecs() {
             askedField("source", FieldKind::Integer, "token i, from 0 (0 is the class token)"),
             askedField("to", FieldKind::Integer,
                        "token j, from 0: of a picture, and of the cell of --along"),
+            askedField("bf16", FieldKind::Boolean, "with weights rounded to bfloat16"),
             askedField("transposed", FieldKind::Boolean,
                        "what i sends, as on the authors' pages, not what it receives"),
             askedChoice("show", {"after", "before", "difference"},
@@ -81,7 +93,7 @@ Specs inspectSpecs() {
                 "tints",
                 {"attention", "relation", "scaled", "clip", "tanh", "sign", "sigmoid", "softmax"},
                 "with --layers: what tints it (default: relation)", FieldKind::TextList)});
-    for (const auto& field : mapLookFields()) all.push_back(field.spec);
+    append(all, specsOf(mapLookFields()));
     return all;
 }
 
@@ -116,7 +128,9 @@ namespace {
 Specs evalSpecs() {
     auto untrained = askedField("untrained", FieldKind::Integer,
                                 "models with fresh weights that score the same pairs", 0, 64);
-    Specs all = {askedPath("data", ".npz images, or text files and token shards")};
+    Specs all = {
+        askedPath("data", ".npz images, or text files and token shards"),
+        askedPath("tokenizer", "tokenizer for a text: gpt2, or a tokenizer file or folder")};
     append(all, minimalPairFields());
     append(all,
            {askedChoice("score", {"sum", "mean"},
@@ -150,39 +164,138 @@ Specs generateSpecs() {
             askedField("bf16", FieldKind::Boolean, "use bfloat16 weights: faster, less exact")};
 }
 
+Specs infoSpecs() {
+    return {
+        askedField("outline", FieldKind::Boolean, "the parts of the model with their parameters"),
+        askedField("tensor", FieldKind::Text,
+                   "the statistics and the histogram of the values of this tensor")};
+}
+
+Specs compareSpecs() {
+    return {
+        askedField("differences", FieldKind::Boolean, "the options that differ from the first run"),
+        askedPath("reference", "the run that is put first"),
+        askedField("all", FieldKind::Boolean,
+                   "all options, also those that are equal; with --differences"),
+        askedChoice("columns", runColumns(),
+                    "run, model, parameters, seed, state, loss, validation, test, published, "
+                    "difference, time, tags, note; the usual ones without",
+                    FieldKind::TextList)};
+}
+
+Specs studySpecs() {
+    Specs all = {
+        askedField("metric", FieldKind::Text,
+                   "metric of the table: accuracy, sequence_accuracy, loss ..."),
+        askedField("split", FieldKind::Text,
+                   "split of the table: test, hexos, validation, validation-last, "
+                   "validation-best"),
+        askedField("runs", FieldKind::Boolean,
+                   "print a line for each run, not the means over seeds"),
+        askedField("curves", FieldKind::TextList, "of the figure: these models of the study only")};
+    append(all, specsOf(studyLookFields()));
+    return all;
+}
+
+Specs dataSpecs() {
+    std::vector<std::string> forms;
+    for (const auto& import : dataImports()) forms.push_back(import.form->id);
+    const auto formHelp = "of files to import, where their names do not say it: " + joined(forms);
+    return {
+        askedField("statistics", FieldKind::Boolean,
+                   "counts of labels and lengths, ranges of numbers, of the first 2,000 "
+                   "examples or of --count"),
+        askedField("sample", FieldKind::Integer, "one example, counted from 0"),
+        askedField("grid", FieldKind::Boolean, "several examples: --count of them (24)"),
+        askedField("count", FieldKind::Integer,
+                   "examples (1,000, of a split all); of minimal pairs those of each "
+                   "phenomenon (60), of rules in context those of each rule (100)",
+                   1, 100000000),
+        askedField("first", FieldKind::Integer, "of a grid: its first example, counted from 0"),
+        askedField("columns", FieldKind::Integer, "of a grid: examples in a row", 1, kMostColumns),
+        askedField("split", FieldKind::Text, "train, validation or a test split (the first one)"),
+        askedField("label", FieldKind::Text, "of a grid or .npz: only examples with this label"),
+        askedField("epoch", FieldKind::Integer, "of training data that differ between epochs (0)"),
+        askedField("seed", FieldKind::Integer, "random seed", 0, 9e15),
+        askedField("family", FieldKind::Text, "pentos, hexos or stripes"),
+        askedField("set", FieldKind::TextList, "data.KEY=VALUE"),
+        askedPath("data", "file or folder that an experiment's data are read from"),
+        askedField("form", FieldKind::Text, formHelp.c_str())};
+}
+
 /// A command that is a question and no analysis.
 struct AskedCommand {
     std::string name, summary;
     AskedModels models;
     std::function<Specs()> fields;
+    bool drawn = false;  ///< a view file may keep it
 };
 /// The commands with those of tables behind them.
 std::vector<AskedCommand> withTables(std::vector<AskedCommand> rows) {
     for (const auto& one : tableCommands()) {
         const auto& described = one.described;
-        rows.push_back({described.name, described.summary, {false, {}, false, false}, [&described] {
+        rows.push_back({described.name,
+                        described.summary,
+                        {1, {}, false, false},
+                        [&described] {
                             Specs all;
                             for (const auto& field : described.fields) all.push_back(field.spec);
                             return all;
-                        }});
+                        },
+                        true});
     }
     return rows;
 }
 const std::vector<AskedCommand>& askedCommands() {
-    static const std::vector<AskedCommand> all =
-        withTables({{kInspectView,
-                     "gives a map of the relations or of the attention",
-                     {true, "step"},
-                     inspectSpecs},
-                    {"eval", "evaluates a run or a checkpoint", {false, "checkpoint"}, evalSpecs},
-                    {"generate",
-                     "continues a text with a language model",
-                     {false, "checkpoint"},
-                     generateSpecs},
-                    {"points",
-                     "lists the hook points of a model, where edits can be made",
-                     {false, "checkpoint", false, false},
-                     [] { return Specs(); }}});
+    static const std::vector<AskedCommand> all = withTables(
+        {{kInspectView,
+          "gives a map of the relations or of the attention",
+          {2, "step"},
+          inspectSpecs,
+          true},
+         {"eval", "evaluates a run or a checkpoint", {1, "checkpoint"}, evalSpecs},
+         {"generate", "continues a text with a language model", {1, "checkpoint"}, generateSpecs},
+         {"points",
+          "lists the hook points of a model, where edits can be made",
+          {1, "checkpoint", false, false},
+          [] { return Specs(); }},
+         {"info",
+          "prints the contents of a checkpoint or run, from the headers, or of a tensor",
+          {1, "", false, false, AskedOf::Weights, "path",
+           "a weights file, a checkpoint folder or a run folder"},
+          infoSpecs},
+         {"verify",
+          "verifies a model against stored reference outputs",
+          {kMostCurves, "", false, true, AskedOf::Files, "folder",
+           "config.json, model.safetensors and io.safetensors"},
+          [] {
+              return Specs{askedPath("models",
+                                     "folder of the models that cases of edits name (default: two "
+                                     "levels up)")};
+          }},
+         {"compare",
+          "prints the results of runs beside each other, or their options",
+          {kMostCurves, "", false, false, AskedOf::Runs, "runs",
+           "run folders, or folders of runs, of which the best are first"},
+          compareSpecs},
+         {kCurvesView,
+          "draws or prints the learning curves of runs",
+          {kMostCurves, "", false, false, AskedOf::Runs, "runs",
+           "run folders; seeds of one run are drawn together"},
+          [] { return specsOf(curveLookFields()); },
+          true},
+         {kStudyView,
+          "prints the results of a study over its models, sizes and seeds",
+          {1, "", false, false, AskedOf::Files, "path", "the folder of a study"},
+          studySpecs,
+          true},
+         {kDataView,
+          "shows data: counts of a split, an example or several",
+          {1, "", false, false, AskedOf::Files, "place",
+           "experiment or kind of data, a run folder, a file or folder to import; or "
+           "minimal-pairs, or rules-in-context"},
+          dataSpecs,
+          true}});
     return all;
 }
 const AskedCommand* askedCommand(const std::string& name) {
@@ -209,11 +322,6 @@ std::string summaryOf(const std::string& command) {
     return other ? other->summary : analysisOfCommand(command)->summary;
 }
 
-std::vector<FieldSpec> commandFields(const std::string& command) {
-    const auto* other = askedCommand(command);
-    return other ? other->fields() : questionFields(command);
-}
-
 const Analysis* analysisOfCommand(const std::string& command) {
     const auto name = currentName(command);
     for (const auto* one : analyses())
@@ -223,9 +331,14 @@ const Analysis* analysisOfCommand(const std::string& command) {
 
 AskedModels modelsAsked(const std::string& command) {
     const auto* analysis = analysisOfCommand(command);
-    if (!analysis) return askedCommand(command)->models;
-    return {analysis->twoModels,
-            analysis->input == AnalysisInput::KeptSteps ? std::string() : "checkpoint"};
+    if (!analysis) {
+        if (const auto* other = askedCommand(command)) return other->models;
+        throw OptionError("command", unknownName("command", command, questionCommands()));
+    }
+    AskedModels asked{analysis->twoModels ? std::size_t{2} : 1, "checkpoint"};
+    if (analysis->input == AnalysisInput::KeptSteps)
+        asked.checkpoint.clear(), asked.help = "run folder";
+    return asked;
 }
 
 std::vector<FieldSpec> inputFields() {
@@ -243,25 +356,18 @@ std::vector<FieldSpec> inputFields() {
 }
 
 std::vector<FieldSpec> questionFields(const std::string& command) {
-    if (command == kInspectView) return inspectSpecs();
-    if (command == kStudyView) {
-        Specs all = {askedField("metric", FieldKind::Text, "the measure"),
-                     askedField("split", FieldKind::Text, "its split"),
-                     askedField("curves", FieldKind::TextList, "the models that are drawn")};
-        for (const auto& field : studyLookFields()) all.push_back(field.spec);
-        return all;
-    }
-    if (command == kCurvesView) {
-        Specs all;
-        for (const auto& field : curveLookFields()) all.push_back(field.spec);
-        return all;
-    }
+    if (const auto* other = askedCommand(command)) return other->fields();
     if (const auto* analysis = analysisOfCommand(command)) return analysisSpecs(*analysis);
-    if (findTableCommand(command)) return commandFields(command);
-    std::vector<std::string> known = {kInspectView, kStudyView, kCurvesView};
+    throw OptionError("command", unknownName("question", command, questionCommands()));
+}
+
+void checkIsView(const std::string& command) {
+    std::vector<std::string> known;
+    for (const auto& one : askedCommands())
+        if (one.drawn) known.push_back(one.name);
     for (const auto* one : analyses()) known.push_back(one->name);
-    for (const auto& one : tableCommands()) known.push_back(one.described.name);
-    throw OptionError("command", unknownName("view", command, known));
+    if (std::find(known.begin(), known.end(), command) == known.end())
+        throw OptionError("command", unknownName("view", command, known));
 }
 
 void checkTogether(const Question& question) {
@@ -297,8 +403,10 @@ std::string unreadByWindow(const Question& view) {
     const auto unread = [](const std::string& name, const std::string& value) {
         return "the window does not measure with '" + name + "' (" + value.substr(0, 200) + ")";
     };
+    if (view.option("bf16")) return unread("bf16", "true");
     if (findTableCommand(view.command))
         return "the window has no page for '" + view.command + "'; relascope-cli draw draws it";
+    if (view.command == kDataView) return "the window opens no views of data";
     if (!analysis) return {};
     std::vector<const char*> names;
     if (analysis->input == AnalysisInput::Data) names = {"text", "data", "pairs", "fields"};

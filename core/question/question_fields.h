@@ -17,34 +17,44 @@ struct Analysis;
 inline constexpr const char* kInspectView = "inspect";
 inline constexpr const char* kStudyView = "study";
 inline constexpr const char* kCurvesView = "curves";
+inline constexpr const char* kDataView = "data";
 inline constexpr std::size_t kMostCurves = 64;  ///< runs of a view of curves
-/// Whether a view is of weights, not of what a study or a training has measured.
+/// Whether a view is of weights, not of data or of what a study or a training has measured.
 inline bool isOfWeights(const std::string& command) {
-    return command != kStudyView && command != kCurvesView;
+    return command != kStudyView && command != kCurvesView && command != kDataView;
 }
 
 /// The analysis that a command is, also by a former name; null for another one.
 const Analysis* analysisOfCommand(const std::string& command);
-/// How the models of a question are named.
+/// What a question is of: the weights of a model, which may be one of the hub and be fetched; runs,
+/// also series of the hub; or files and names as they are.
+enum class AskedOf { Weights, Runs, Files };
+/// How the models of a question, or what else it is of, are named.
 struct AskedModels {
-    bool two = false;        ///< a second one may be named
-    std::string checkpoint;  ///< the option for the weights of a run: "checkpoint", "step" or none
-    bool changed = true;     ///< takes edits
-    bool placed = true;      ///< takes a device
+    std::size_t most = 1;         ///< with more than two a command line may list any number
+    std::string checkpoint = {};  ///< the option for the weights of a run: "checkpoint", "step"
+    bool changed = true;          ///< takes edits
+    bool placed = true;           ///< takes a device
+    AskedOf of = AskedOf::Weights;
+    std::string name = "path";  ///< of the word or list, also in JSON
+    std::string help = "run or checkpoint folder";
 };
+/// Throws OptionError("command", ...) for a command that is no question.
 AskedModels modelsAsked(const std::string& command);
 /// The options that choose an input of a model.
 std::vector<FieldSpec> inputFields();
 /// --pairs, and --fields that names its fields.
 std::vector<FieldSpec> minimalPairFields();
-/// The options of a command. Throws OptionError("command", ...) for one that no view has.
-std::vector<FieldSpec> questionFields(const std::string& command);
-/// The commands that are questions: inspect, the analyses, and those whose answers are no views.
+/// The commands that are questions.
 std::vector<std::string> questionCommands();
 bool isQuestion(const std::string& command);
-/// One sentence about such a command, and its options.
+/// One sentence about such a command.
 std::string summaryOf(const std::string& command);
-std::vector<FieldSpec> commandFields(const std::string& command);
+/// The options of a command. Throws OptionError("command", ...) for one that is no question.
+std::vector<FieldSpec> questionFields(const std::string& command);
+/// Throws OptionError("command", ...) for a command that no view file has: its answer is no picture
+/// of a model, a study, curves or data.
+void checkIsView(const std::string& command);
 /// The one of that name. Throws OptionError("options", ...).
 const FieldSpec& fieldNamed(const std::vector<FieldSpec>& options, const std::string& name);
 

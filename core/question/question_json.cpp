@@ -16,7 +16,7 @@ namespace {
 
 using SchemaJson = nlohmann::ordered_json;
 
-/// A member that says which model is asked.
+/// A member that says which model is asked; with neither text nor texts it lists all of them.
 struct ModelMember {
     std::string name, help;
     std::size_t subject;
@@ -30,15 +30,17 @@ std::vector<ModelMember> modelMembers(const std::string& command) {
     const auto& step = asked.checkpoint;
     const char* stepHelp = step == "step" ? "of a run: a captured or kept step, last or best"
                                           : "of a run: last, best, or a step";
+    const bool ofHub = asked.of == AskedOf::Weights;
     std::vector<ModelMember> all = {
-        {"path", "a run folder, a checkpoint, or hub:ORG/NAME[@REVISION]", 0, &Model::path}};
+        {asked.name, asked.help + (ofHub ? ", or hub:ORG/NAME[@REVISION]" : ""), 0}};
+    if (asked.most <= 2) all.front().text = &Model::path;
     if (!step.empty()) all.push_back({step, stepHelp, 0, &Model::checkpoint});
     if (asked.changed)
         all.push_back({"edits",
                        "changes of the forward pass in words, as \"layer 2 relation 3 zero\"", 0,
                        nullptr, &Model::edits});
     if (asked.placed) all.push_back({"device", "auto, cpu or cuda:0", 0, &Model::device});
-    if (!asked.two) return all;
+    if (asked.most != 2) return all;
     all.push_back({"other", "the second model, as path", 1, &Model::path});
     all.push_back({"other_" + step, stepHelp, 1, &Model::checkpoint});
     all.push_back({"other_edits", "changes of the second model", 1, nullptr, &Model::edits});
@@ -97,16 +99,32 @@ SchemaJson schemaOf(const std::string& command) {
                                    : SchemaJson{{"type", "array"}, {"items", {{"type", "string"}}}};
         members[member.name]["description"] = member.help;
     }
-    for (const auto& spec : commandFields(command)) members[spec.name] = schemaOf(spec);
+    for (const auto& spec : questionFields(command)) members[spec.name] = schemaOf(spec);
     return {{"type", "object"},
             {"properties", std::move(members)},
-            {"required", {"path"}},
+            {"required", SchemaJson::array({modelsAsked(command).name})},
             {"additionalProperties", false}};
+}
+
+SchemaJson jsonOf(const Question& question) {
+    SchemaJson json = SchemaJson::object();
+    for (const auto& member : modelMembers(question.command)) {
+        if (member.subject >= question.subjects.size()) continue;
+        const auto& model = question.subjects[member.subject];
+        if (!member.text && !member.texts)
+            for (const auto& one : question.subjects) json[member.name].push_back(one.path);
+        else if (member.texts && !(model.*member.texts).empty())
+            json[member.name] = model.*member.texts;
+        else if (member.text && !(model.*member.text).empty())
+            json[member.name] = model.*member.text;
+    }
+    for (const auto& option : question.options) json[option.name] = fieldValueToJson(option.value);
+    return json;
 }
 
 Question questionOf(const std::string& command, const SchemaJson& members) {
     if (!members.is_object()) throw OptionError("arguments", "is no JSON object");
-    const auto specs = commandFields(command);
+    const auto specs = questionFields(command);
     const auto models = modelMembers(command);
     Question asked{currentName(command), {Model()}, {}};
     std::vector<std::string> known;
@@ -115,13 +133,19 @@ Question questionOf(const std::string& command, const SchemaJson& members) {
         const auto at = members.find(member.name);
         if (at == members.end()) continue;
         asked.subjects.resize(std::max(asked.subjects.size(), member.subject + 1));
-        auto& model = asked.subjects[member.subject];
         if (member.text) {
-            model.*member.text = textOf(member.name, *at);
+            asked.subjects[member.subject].*member.text = textOf(member.name, *at);
             continue;
         }
         if (!at->is_array()) throw OptionError(member.name, "is no list of texts");
-        for (const auto& one : *at) (model.*member.texts).push_back(textOf(member.name, one));
+        std::vector<std::string> texts;
+        for (const auto& one : *at) texts.push_back(textOf(member.name, one));
+        if (member.texts) {
+            asked.subjects[member.subject].*member.texts = std::move(texts);
+            continue;
+        }
+        asked.subjects.resize(std::max<std::size_t>(texts.size(), 1));
+        for (std::size_t k = 0; k < texts.size(); ++k) asked.subjects[k].path = texts[k];
     }
     for (const auto& spec : specs) {
         known.push_back(spec.name);
@@ -134,7 +158,7 @@ Question questionOf(const std::string& command, const SchemaJson& members) {
     for (const auto& [name, value] : members.items())
         if (std::find(known.begin(), known.end(), name) == known.end())
             throw OptionError(name, unknownName("option", name, known));
-    if (asked.subjects[0].path.empty()) throw OptionError("path", "is missing");
+    if (asked.subjects[0].path.empty()) throw OptionError(models[0].name, "is missing");
     return asked;
 }
 

@@ -16,7 +16,9 @@ namespace relascope::core {
 nlohmann::ordered_json schemaOf(const FieldSpec& spec);
 /// What questionOf() takes, as a JSON Schema (draft 2020-12) of an object.
 nlohmann::ordered_json schemaOf(const std::string& command);
-/// The question that an object asks. Throws OptionError that names the member.
+/// What a question says, as an object.
+nlohmann::ordered_json jsonOf(const Question& question);
+/// The question that such an object asks. Throws OptionError that names the member.
 Question questionOf(const std::string& command, const nlohmann::ordered_json& members);
 
 }  // namespace relascope::core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "question/question_words.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 
@@ -118,19 +119,17 @@ std::vector<std::string> wordsOf(const Question& question) {
         for (const auto& edit : subject.edits) addWords(words, of + "edit", edit);
         if (k == 0 && !subject.device.empty()) addWords(words, "--device", subject.device);
     }
+    // Without it the command trains what the study lacks.
+    if (question.command == kStudy) words.emplace_back("--show");
     for (const auto& option : question.options) addField(words, option.name, option.value);
     return words;
 }
 
 std::vector<std::string> wordsOf(const View& view) {
     auto words = wordsOf(static_cast<const Question&>(view));
-    if (view.command == kStudy) {
-        std::vector<std::string> shows = {"--show"};
-        if (!view.printed) shows.emplace_back("--quiet");
-        const auto options = words.begin() + 1 + static_cast<std::ptrdiff_t>(view.subjects.size());
-        words.insert(options, shows.begin(), shows.end());
-    }
     if (view.printed) return words;
+    if (view.command == kStudy)
+        words.insert(std::find(words.begin(), words.end(), "--show") + 1, "--quiet");
     if (view.dpi > 0) addWords(words, "--dpi", std::to_string(view.dpi));
     if (view.paper) words.emplace_back("--paper");
     if (view.dark) words.emplace_back("--dark");

@@ -15,8 +15,10 @@
 #include "hub/hub_cache.h"
 #include "options/builtin_resources.h"
 #include "options/options_json.h"
+#include "options/presets.h"
 #include "question/question_fields.h"
 #include "run/run_folder.h"
+#include "types/data_kind.h"
 #include "types/field_text.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
@@ -113,7 +115,7 @@ void checkSubject(const std::string& key, const Model& subject, bool study) {
                                                   "zero\"");
     }
     if (study && (!subject.edits.empty() || !subject.checkpoint.empty()))
-        throw OptionError(key, "a study and curves have no checkpoint and no edits");
+        throw OptionError(key, "a study, curves and data have no checkpoint and no edits");
 }
 
 // JSON
@@ -191,6 +193,11 @@ std::string pathInFile(const std::string& path, const std::string& folder) {
     return inside.empty() || *inside.begin() == ".." ? whole.string() : inside.string();
 }
 
+/// Whether the place of a view is the name of an experiment or a kind of data, and no path.
+bool isDataName(const std::string& command, const std::string& place) {
+    return command == kDataView && (findPreset(place) || findDataKind(place));
+}
+
 /// Where a path begins in the value of an option: at its start, or behind "image:" in the words of
 /// an input; nullopt: it names no file. Minimal pairs are also named by a word, which is no path.
 std::optional<std::size_t> pathAt(const FieldSpec& spec, const std::string& value) {
@@ -209,10 +216,13 @@ std::string fileOf(const std::vector<FieldSpec>& specs, const Option& option) {
     return at ? text->substr(*at) : std::string();
 }
 
-Model subjectFrom(const ViewJson& json, const std::string& key, const std::string& folder) {
+Model subjectFrom(const ViewJson& json, const std::string& command, const std::string& key,
+                  const std::string& folder) {
     const Members members(json, key, {"path", "hub", "checkpoint", "weights", "edits"});
     Model subject;
-    subject.path = absolutePath(members.of("path"), members.text("path"), folder);
+    subject.path = members.text("path");
+    if (!isDataName(command, subject.path))
+        subject.path = absolutePath(members.of("path"), subject.path, folder);
     subject.hub = members.text("hub");
     subject.checkpoint = members.text("checkpoint");
     subject.weights = members.text("weights");
@@ -227,18 +237,20 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
                                         "version of Relascope");
     const Members members(json, "",
                           {"format", "version", "command", "subjects", "options", "files", "dpi",
-                           "paper", "dark", "data"});
+                           "paper", "dark", "data", "title", "of", "preset"});
+    for (const auto* name : {"title", "of", "preset"}) members.text(name);  // papers_figures.h
     if (!members.find("format")) throw OptionError("format", "is missing: this is no view file");
     View view;
     view.version = members.text("version");
     view.command = currentName(members.text("command"));
+    checkIsView(view.command);
     const auto specs = questionFields(view.command);
     if (const auto* subjects = members.find("subjects")) {
         if (!subjects->is_array() || subjects->size() > kMostCurves)
             throw OptionError("subjects", "is no list of models");
         for (std::size_t k = 0; k < subjects->size(); ++k)
-            view.subjects.push_back(
-                subjectFrom((*subjects)[k], "subjects[" + std::to_string(k) + "]", folder));
+            view.subjects.push_back(subjectFrom((*subjects)[k], view.command,
+                                                "subjects[" + std::to_string(k) + "]", folder));
     }
     if (const auto* options = members.find("options")) {
         if (!options->is_object()) throw OptionError("options", "is no object");
@@ -281,12 +293,9 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
 }  // namespace
 
 void checkView(const View& view) {
+    checkIsView(view.command);
     const auto specs = questionFields(view.command);
-    const auto* analysis = analysisOfCommand(view.command);
-    const std::size_t most = view.command == kCurvesView       ? kMostCurves
-                             : view.command == kInspectView    ? 2
-                             : analysis && analysis->twoModels ? 2
-                                                               : 1;
+    const auto most = modelsAsked(view.command).most;
     if (view.subjects.empty() || view.subjects.size() > most)
         throw OptionError("subjects", "has " + std::to_string(view.subjects.size()) + " models; " +
                                           view.command + " takes " +
@@ -323,7 +332,8 @@ ViewJson viewToJson(const View& view, const std::string& folder) {
     ViewJson json = {{"format", kViewFormat}, {"version", view.version}, {"command", view.command}};
     json["subjects"] = ViewJson::array();
     for (const auto& subject : view.subjects) {
-        ViewJson one = {{"path", pathInFile(subject.path, folder)}};
+        const bool name = isDataName(view.command, subject.path);
+        ViewJson one = {{"path", name ? subject.path : pathInFile(subject.path, folder)}};
         if (!subject.hub.empty()) one["hub"] = subject.hub;
         if (!subject.checkpoint.empty()) one["checkpoint"] = subject.checkpoint;
         if (!subject.weights.empty()) one["weights"] = subject.weights;
@@ -407,6 +417,7 @@ bool hasSubjects(const View& view) {
 void findSubjects(View& view, bool anyWeights) {
     for (auto& subject : view.subjects) {
         std::error_code error;
+        if (isDataName(view.command, subject.path)) continue;
         if (subject.path.empty() || !fs::exists(subject.path, error)) {
             const auto cached =
                 subject.hub.empty() ? std::nullopt : findCachedModel(hubModel(subject.hub));

@@ -61,8 +61,6 @@ struct SampleFigure {
     std::string caption;
 };
 
-inline constexpr int kMostColumns = 100;  ///< of a grid
-
 /// Examples in rows of `columns`, in cells of the size of `cell`.
 struct SampleGridFigure {
     DataExample cell;

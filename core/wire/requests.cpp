@@ -5,14 +5,42 @@
 #include <utility>
 
 #include "files/atomic_file.h"
+#include "question/question_json.h"
 #include "wire/answer_frame.h"
 #include "wire/host_link.h"
 
 namespace relascope::wire {
 
-OpenedWeights openWeights(Session& session, const Weights& weights,
-                          const Session::Progress& progress) {
-    return session.askFor<OpenedWeights>("open", {{"weights", weights}}, progress);
+void to_json(Json& json, const Asked& asked) {
+    json = {{"command", asked.command}, {"question", Json(core::jsonOf(asked))},
+            {"sample", asked.sample},   {"shortened", asked.shortened},
+            {"second", asked.second},   {"edits", asked.edits},
+            {"data", asked.data},       {"classNames", asked.classNames},
+            {"cell", asked.cell}};
+}
+
+void from_json(const Json& json, Asked& asked) {
+    static_cast<Question&>(asked) = core::questionOf(json.at("command").get<std::string>(),
+                                                     nlohmann::ordered_json(json.at("question")));
+    json.at("sample").get_to(asked.sample);
+    json.at("shortened").get_to(asked.shortened);
+    json.at("second").get_to(asked.second);
+    json.at("edits").get_to(asked.edits);
+    json.at("data").get_to(asked.data);
+    json.at("classNames").get_to(asked.classNames);
+    json.at("cell").get_to(asked.cell);
+}
+
+namespace {
+
+Json messageOf(const Asked& asked) {
+    return {{"asked", asked}};
+}
+
+}  // namespace
+
+OpenedWeights openWeights(Session& session, const Asked& asked, const Session::Progress& progress) {
+    return session.askFor<OpenedWeights>("open", messageOf(asked), progress);
 }
 
 namespace {
@@ -29,10 +57,21 @@ ProbeResult SentMaps::unsent(ProbeResult result) {
     return result;
 }
 
-Probed Prober::probe(Session& session, const ProbeRequest& request,
-                     const Session::Progress& progress,
-                     const std::function<void(ProbeResult)>& partial) {
-    Json message = request;
+SharedResult probeOnce(Session& session, const Asked& asked, const Session::Progress& progress) {
+    Json message = messageOf(asked);
+    message["compare"] = false;
+    const Frame answer = session.ask("probe", std::move(message), progress);
+    return session.understood([&] {
+        return std::make_shared<const ProbeResult>(
+            resultFromJson(answer.message.at("result"), answer.blob));
+    });
+}
+
+Probed Prober::probe(Session& session, const Asked& asked, const Session::Progress& progress,
+                     const std::function<void(ProbeResult)>& partial, int shownLayer) {
+    Json message = messageOf(asked);
+    message["compare"] = true;
+    message["shownLayer"] = shownLayer;
     message["base"] = m_base ? m_baseNumber : 0;
     message["pointsKnown"] = m_points ? m_pointsNumber : 0;
     std::vector<RelationMap> came;
@@ -54,10 +93,6 @@ Probed Prober::probe(Session& session, const ProbeRequest& request,
         const auto result = [&](const char* key) {
             return std::make_shared<const ProbeResult>(resultFromJson(m.at(key), answer.blob));
         };
-        if (!request.compare) {
-            probed.result = result("result");
-            return probed;
-        }
         if (m.contains("base"))
             m_base = std::make_shared<const ProbeResult>(
                 complete(resultFromJson(m.at("base"), answer.blob)));
@@ -76,14 +111,15 @@ Probed Prober::probe(Session& session, const ProbeRequest& request,
     });
 }
 
-std::vector<std::optional<EffectAlone>> effectsAlone(Session& session, const ProbeRequest& request,
+std::vector<std::optional<EffectAlone>> effectsAlone(Session& session, const Asked& asked,
                                                      const Session::Progress& progress) {
-    return session.askFor<std::vector<std::optional<EffectAlone>>>("effects", request, progress);
+    return session.askFor<std::vector<std::optional<EffectAlone>>>("effects", messageOf(asked),
+                                                                   progress);
 }
 
-TextEnd generate(Session& session, const GenerateRequest& request, const GenerateWatch& watch,
+TextEnd generate(Session& session, const Asked& asked, const GenerateWatch& watch,
                  const Session::Progress& progress) {
-    Json message = request;
+    Json message = messageOf(asked);
     bool follows = watch.follows();
     message["follow"] = follows;
     const auto part = [&](const Json& json, const Bytes& blob) {
@@ -108,25 +144,32 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
     return session.understood([&] { return end.get<TextEnd>(); });
 }
 
-std::optional<Answer> ask(Session& session, const Question& question,
-                          const Session::Progress& progress,
-                          const std::function<void(Answer)>& partial) {
+Answer ask(Session& session, const Asked& asked, const Session::Progress& progress,
+           const std::function<void(Answer)>& partial) {
     const auto answerOf = [&](const Json& json, const Bytes& blob) {
         return session.understood([&] { return answerFromJson(json, blob); });
     };
     const auto part = [&](const Json& json, const Bytes& blob) {
         if (partial) partial(answerOf(json, blob));
     };
-    Json message = question;
+    Json message = messageOf(asked);
     Bytes blob;
-    if (question.known) message["known"] = answerToJson(*question.known, blob);
+    if (asked.known) message["known"] = answerToJson(*asked.known, blob);
     const auto answer = session.ask("ask", std::move(message), progress, part, blob);
-    if (question.keptOnly && answer.message.empty()) return {};
     return answerOf(answer.message, answer.blob);
 }
 
-AnalysisCost cost(Session& session, const Question& question, const Session::Progress& progress) {
-    return session.askFor<AnalysisCost>("cost", question, progress);
+std::optional<Answer> keptAnswer(Session& session, const Asked& asked,
+                                 const Session::Progress& progress) {
+    Json message = messageOf(asked);
+    message["kept"] = true;
+    const auto answer = session.ask("ask", std::move(message), progress);
+    if (answer.message.empty()) return {};
+    return session.understood([&] { return answerFromJson(answer.message, answer.blob); });
+}
+
+AnalysisCost cost(Session& session, const Asked& asked, const Session::Progress& progress) {
+    return session.askFor<AnalysisCost>("cost", messageOf(asked), progress);
 }
 
 const OpenedSplit& OpenedData::at(const std::string& name) const {

@@ -24,6 +24,7 @@
 #include "types/generate_options.h"
 #include "types/metric.h"
 #include "types/model_options.h"
+#include "types/question.h"
 #include "types/relation_map.h"
 #include "wire/session.h"
 #include "wire/types.h"
@@ -39,8 +40,6 @@ inline void from_json(const wire::Json& json, TargetKind& kind) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, name, origin, size, channels, height, width,
                                    classNames, task, targets, exactTargets, since, note)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataStatistics, counted, what, pieces, bars, rows)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateOptions, tokens, temperature, top_k, top_p, seed, stop,
-                                   alternatives)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TokenChoice, id, piece, probability)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GeneratedToken, chosen, alternatives)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnalysisCost, parts, seconds, more, noun, examples)
@@ -48,18 +47,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnalysisCost, parts, seconds, more, noun, exa
 }  // namespace relascope
 
 namespace relascope::wire {
-
-/// The weights that a request is about. A session keeps those of the last request.
-struct Weights {
-    std::string path;        ///< a run folder or a checkpoint
-    std::string checkpoint;  ///< of a run: "" (the last), "best", a step
-    std::int64_t nearest =
-        -1;  ///< of a run: this step, or the kept one nearest to it; -1: as above
-    std::string device = "auto";  ///< then on the CPU where a GPU has no room for them
-    std::string tokenizer;        ///< "gpt2", a file or a folder; empty: the one beside the weights
-    bool bfloat16 = false;        ///< rounded
-    bool operator==(const Weights&) const = default;
-};
 
 /// Data that a session opens; it keeps the last few.
 struct Data {
@@ -77,47 +64,38 @@ struct Example {
     std::int64_t index = 0;
 };
 
-/// What is changed in a forward pass, and where these edits find values (core::Interventions).
-struct Interventions {
-    EditList edits;
-    std::optional<DataOptions> data;  ///< whose splits have the examples that edits name
-    std::string split;                ///< of the example that is inspected, for resample
-    std::int64_t example = -1;        ///< -1: it is of no split
-    bool operator==(const Interventions&) const = default;
-};
+/// A question, and what of it is in memory: that comes before what its words say. A session keeps
+/// the weights of the last one; on the CPU where a GPU has no room for them.
+struct Asked : Question {
+    std::optional<ProbeSample> sample;  ///< the input, or the input A of a pair
+    bool shortened = false;  ///< of a text that is `sample`: as many tokens as maps fit into memory
+    std::optional<ProbeSample> second;         ///< the input B
+    std::vector<EditList> edits = {};          ///< of each of the models
+    std::optional<Data> data;                  ///< in place of those of the run
+    std::vector<std::string> classNames = {};  ///< in place of those of the data
+    std::optional<MapCell> cell;               ///< that is shown
+    /// An earlier answer, as core::Watch::known; it goes beside the others, in the blob.
+    std::optional<Answer> known;
 
-/// An input: a sample, an example (of texts as many tokens as maps fit into the memory), or an
-/// input that the model has.
-struct Input {
-    std::optional<ProbeSample> sample;
-    std::optional<Example> example;
-    int reference = -1;  ///< a stored one; -1: random by `seed`
-    std::uint64_t seed = 0;
-    bool shortened = false;  ///< of a text that is a sample, too, as many tokens as fit
+    Asked() = default;
+    explicit Asked(Question question) : Question(std::move(question)) {}
 };
+void to_json(Json& json, const Asked& asked);
+/// Throws OptionError, which names the member, for a question that is none.
+void from_json(const Json& json, Asked& asked);
 
-// open: {weights}
+// open: {asked}
 
 struct OpenedWeights {
     ModelOptions model;
     std::string warning;  ///< as OpenedModel::warning()
     int references = 0;   ///< inputs that are stored beside the weights
 };
-OpenedWeights openWeights(Session& session, const Weights& weights,
-                          const Session::Progress& progress);
+OpenedWeights openWeights(Session& session, const Asked& asked, const Session::Progress& progress);
 
-// probe: {weights, input, classNames, interventions, ...}, parts {result}
+// probe: {asked, shownLayer, compare, ...}, parts {result}
 
 using SharedResult = std::shared_ptr<const ProbeResult>;
-
-struct ProbeRequest {
-    Weights weights;
-    Input input;
-    std::vector<std::string> classNames;
-    Interventions interventions;
-    int shownLayer = -1;  ///< whose maps are sent first
-    bool compare = true;  ///< also without the edits, and the hook points
-};
 
 struct Probed {
     SharedResult result;
@@ -140,8 +118,9 @@ private:
 /// Remembers what the session has sent and would send again: the result without edits, the points.
 class Prober {
 public:
-    Probed probe(Session& session, const ProbeRequest& request, const Session::Progress& progress,
-                 const std::function<void(ProbeResult)>& partial = {});
+    /// `shownLayer`: whose maps are sent first, from 0.
+    Probed probe(Session& session, const Asked& asked, const Session::Progress& progress,
+                 const std::function<void(ProbeResult)>& partial = {}, int shownLayer = -1);
 
 private:
     std::uint64_t m_baseNumber = 0, m_pointsNumber = 0;
@@ -149,7 +128,10 @@ private:
     std::shared_ptr<const std::vector<PointInfo>> m_points;
 };
 
-// effects: as probe; what each edit does alone
+/// The result with the edits alone, and no hook points.
+SharedResult probeOnce(Session& session, const Asked& asked, const Session::Progress& progress);
+
+// effects: {asked}; what each edit does alone
 
 /// The probability of the answer that is likeliest without edits.
 struct EffectAlone {
@@ -160,18 +142,11 @@ struct EffectAlone {
     double least = 0.0;
 };
 /// One for each edit; none for edits that are off or do not fit.
-std::vector<std::optional<EffectAlone>> effectsAlone(Session& session, const ProbeRequest& request,
+std::vector<std::optional<EffectAlone>> effectsAlone(Session& session, const Asked& asked,
                                                      const Session::Progress& progress);
 
-// generate: {weights, prompt, options, edits, follow}, parts {pieces, ids}, {plain}, {tokens},
-// {first, result}; change {follow}
-
-struct GenerateRequest {
-    Weights weights;
-    std::string prompt;
-    GenerateOptions options;
-    EditList edits;  ///< with some, the text without them comes first
-};
+// generate: {asked, follow}, parts {pieces, ids}, {plain}, {tokens}, {first, result}; change
+// {follow}. With edits the text without them comes first.
 
 struct GenerateWatch {
     std::function<void(std::vector<std::string> pieces, std::vector<std::int64_t> ids)> prompt;
@@ -180,46 +155,18 @@ struct GenerateWatch {
     std::function<void(ProbeResult, int first)> result;
     std::function<bool()> follows;  ///< whether maps are wanted
 };
-TextEnd generate(Session& session, const GenerateRequest& request, const GenerateWatch& watch,
+TextEnd generate(Session& session, const Asked& asked, const GenerateWatch& watch,
                  const Session::Progress& progress);
 
-// ask, cost: {analysis, options, ...}, parts {answer}
+// ask, cost: {asked, kept}, parts {answer}
 
-/// A model that looks at an input.
-struct Subject {
-    Weights weights;
-    std::optional<Input> input;  ///< none: what is asked takes examples of data, or text of its own
-    Interventions interventions;
-};
-
-/// Examples to measure on.
-struct DataSplit {
-    DataOptions options;  ///< generated data, or those that a file is read as
-    std::string split = "validation";
-    std::string file = {};  ///< data or a text; empty: generated, or the text of the run
-    bool text = false;
-    std::int64_t windows = 0;  ///< of text, at most; 0: all
-};
-
-/// What is asked of one model, or of two.
-struct Question {
-    std::string analysis;           ///< a name of analysis/analysis.h
-    Json options = Json::object();  ///< as core::optionsToJson()
-    /// One; or two models; or one model and two inputs, of which the second has the same weights.
-    std::vector<Subject> subjects;
-    std::vector<std::string> classNames = {};
-    std::optional<DataSplit> data = {};
-    std::optional<MapCell> cell = {};
-    /// An earlier answer, as core::Watch::known; it goes beside the others, in the blob.
-    std::optional<Answer> known = {};
-    bool keptOnly = false;  ///< nothing is measured
-};
-/// The answers so far go to `partial`. None with `keptOnly` where none is kept beside the run.
-std::optional<Answer> ask(Session& session, const Question& question,
-                          const Session::Progress& progress,
-                          const std::function<void(Answer)>& partial = {});
-
-AnalysisCost cost(Session& session, const Question& question, const Session::Progress& progress);
+/// The answers so far go to `partial`.
+Answer ask(Session& session, const Asked& asked, const Session::Progress& progress,
+           const std::function<void(Answer)>& partial = {});
+/// The answer that is kept beside the run: nothing is measured.
+std::optional<Answer> keptAnswer(Session& session, const Asked& asked,
+                                 const Session::Progress& progress);
+AnalysisCost cost(Session& session, const Asked& asked, const Session::Progress& progress);
 
 // data: {data}
 
@@ -300,6 +247,7 @@ struct Devices {
     std::uint64_t free = 0;          ///< bytes, of the one with the least; 0: unknown
     /// Name and title of the usable CUDA devices.
     std::vector<std::pair<std::string, std::string>> choices;
+    std::string precision = {};  ///< what bfloat16 brings there (train/bfloat16_gain.h), or empty
 };
 /// `memory`: whether their memory is asked for, which takes some of a GPU itself. `host`: of
 /// another machine.
@@ -333,23 +281,13 @@ void drop(Session& session);
 // How they are written
 // ---------------------------------------------------------------------------------------------
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Weights, path, checkpoint, nearest, device, tokenizer, bfloat16)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Data, options, imported, epoch, run)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Example, data, split, index)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedSplit, name, info, isText, first, hypothesisWords)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedData, data, splits, tokenNames)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabelSearch, index, searched, all)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Devices, names, facts, free, choices)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Interventions, edits, data, split, example)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Input, sample, example, reference, seed, shortened)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Devices, names, facts, free, choices, precision)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedWeights, model, warning, references)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeRequest, weights, input, classNames, interventions,
-                                   shownLayer, compare)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EffectAlone, answer, token, before, after, least)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateRequest, weights, prompt, options, edits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Subject, weights, input, interventions)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataSplit, options, split, file, text, windows)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Question, analysis, options, subjects, classNames, data, cell,
-                                   keptOnly)
 
 }  // namespace relascope::wire

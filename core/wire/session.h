@@ -28,7 +28,7 @@
 
 namespace relascope::wire {
 
-inline constexpr int kSessionProtocol = 1;
+inline constexpr int kSessionProtocol = 2;
 /// The first frame of either side.
 Json sessionHello();
 /// The version in a hello. Throws FrameError for another message or protocol.

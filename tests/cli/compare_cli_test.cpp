@@ -11,6 +11,7 @@
 #include "options/presets.h"
 #include "options/published.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "support/temporary_folder.h"
 
 namespace relascope {
@@ -164,6 +165,31 @@ TEST_F(CompareCli, ListsTheCellsOfAStudyToo) {
     core::writeTextFile(folder / "study/study.json", "{}");
     EXPECT_EQ(names(runCli("compare --json" + quoted(folder / "study"))),
               (std::vector<std::string>{"dat-32-s1", "dat-32-s0"}));
+}
+
+TEST_F(CompareCli, PrintsTheCurvesOfValidation) {
+    const auto a = add("a", "relational-games-between", 0.6);
+    const auto b = add("b", "relational-games-between", 0.9);
+    const auto write = [](const std::string& run, std::vector<MetricPoint> points) {
+        std::string lines;
+        for (const auto& point : points) lines += core::metricToLine(point) + "\n";
+        core::writeTextFile(run + "/metrics.jsonl", lines);
+    };
+    write(a, {{10, 0.5, 100, 2.0, Split::Train, {{"loss", 0.9}}},
+              {20, 1.0, 200, 4.0, Split::Validation, {{"loss", 0.7}, {"accuracy", 0.6}}}});
+    write(b, {{30, 1.5, 300, 6.0, Split::Validation, {{"loss", 0.5}}}});
+    const auto found = json(runCli("curves --json" + quoted(a) + quoted(b)));
+    ASSERT_EQ(found["curves"].size(), 2U) << found;
+    EXPECT_EQ(found["curves"][0]["run"], "a");
+    EXPECT_EQ(found["curves"][0]["step"], 20);
+    EXPECT_EQ(found["curves"][0]["accuracy"], 0.6);
+    EXPECT_EQ(found["curves"][1]["seconds"], 6.0);
+    EXPECT_TRUE(found["curves"][1]["accuracy"].is_null());
+    const auto printed = runCli("curves" + quoted(a)).out;
+    EXPECT_NE(printed.find("60.0 %"), std::string::npos) << printed;
+    expectRefused("curves", 2, "runs is required");
+    expectRefused("curves" + quoted(folder / "none"), 1, "none");
+    expectRefused("curves" + quoted(a) + " --out x.txt", 2, ".csv");
 }
 
 }  // namespace

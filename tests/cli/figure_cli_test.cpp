@@ -8,7 +8,7 @@
 #include "cli/command_line.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
-#include "wire/named_figures.h"
+#include "views/papers_figures.h"
 
 namespace relascope {
 namespace {
@@ -66,11 +66,11 @@ TEST_F(FigureCli, ListsAndDocumentsEveryFigure) {
     const auto list = runCli("figure").out;
     const auto document =
         slurp(std::string(RELASCOPE_FIXTURES) + "/../../resources/docs/interface.md");
-    for (const auto& figure : wire::namedFigures()) {
+    for (const auto& figure : core::papersFigures()) {
         EXPECT_NE(("\n" + list).find("\n" + figure.name + " "), std::string::npos) << figure.name;
-        EXPECT_NE(document.find("| `" + figure.name + "` | " + figure.title + " | " + figure.takes +
-                                " |"),
-                  std::string::npos)
+        EXPECT_NE(
+            document.find("| `" + figure.name + "` | " + figure.title + " | " + figure.of + " |"),
+            std::string::npos)
             << figure.name << " is not in interface.md as in the table";
     }
 }

@@ -10,6 +10,7 @@
 #include "analysis/analysis.h"
 #include "app/cli/question_arguments.h"
 #include "files/command_line.h"
+#include "options/options_json.h"
 #include "question/question_fields.h"
 #include "question/question_json.h"
 #include "question/question_words.h"
@@ -72,10 +73,14 @@ private:
 Question drawn(Draw& draw, const std::string& command) {
     Question asked{command, {draw.model()}, {}};
     const auto models = core::modelsAsked(command);
-    if (models.two) asked.subjects.push_back(draw.model());
-    if (models.checkpoint.empty()) asked.subjects[0].checkpoint.clear();
-    if (!models.changed) asked.subjects[0].edits.clear();
-    for (const auto& spec : core::commandFields(command))
+    const auto count = models.most > 2 ? 1 + draw.below(4) : models.most;
+    while (asked.subjects.size() < count) asked.subjects.push_back(draw.model());
+    for (auto& one : asked.subjects) {
+        if (models.checkpoint.empty()) one.checkpoint.clear();
+        if (!models.changed) one.edits.clear();
+    }
+    if (models.placed && draw.below(2) == 0) asked.subjects[0].device = "cuda:1";
+    for (const auto& spec : core::questionFields(command))
         if (draw.below(3) == 0 && spec.name != "words")  // that is divided at its commas
             asked.set(spec.name, draw.of(spec));
     return asked;
@@ -90,14 +95,19 @@ TEST(Question, IsTheSameAsWordsThroughAShellAndAsJson) {
             ASSERT_EQ(cli::questionOf(words), asked) << core::commandLine(words);
             auto typed = testing_support::shellWords(core::commandLine(words));
             ASSERT_EQ(cli::questionOf(typed), asked) << core::commandLine(words);
-            if (command != core::kInspectView && !core::analysisOfCommand(command) &&
-                !core::findTableCommand(command))
+            ASSERT_EQ(core::questionOf(command, core::jsonOf(asked)), asked) << core::jsonOf(asked);
+            try {
+                core::checkIsView(command);
+            } catch (const OptionError&) {
                 continue;
-            View view;  // the others make no view files
+            }
+            View view;
             static_cast<Question&>(view) = asked;
+            view.subjects[0].device.clear();  // says where it is computed, and not what
             const auto json = core::viewToJson(view, "/").dump();
             const auto back = core::viewFromJson(json, "/x.relaview");
-            ASSERT_EQ(static_cast<const Question&>(back), asked) << json;
+            ASSERT_EQ(static_cast<const Question&>(back), static_cast<const Question&>(view))
+                << json;
         }
 }
 
@@ -129,7 +139,8 @@ TEST(Question, NamesWhatItDoesNotTake) {
     EXPECT_TRUE(refused({"lens", "/r", "--top", "no"}).starts_with("--top: 'no'"));
     EXPECT_TRUE(refused({"lens", "/r", "--sample", "-1"}).starts_with("--sample: -1 is below 0"));
     EXPECT_TRUE(refused({"lens"}).starts_with("lens: path is required"));
-    EXPECT_TRUE(refused({"curves", "/r"}).starts_with("command: "));
+    EXPECT_TRUE(refused({"train", "/r"}).starts_with("command: "));
+    EXPECT_EQ(refused({"compare"}), "compare: runs is required");
     for (const auto& [words, option] :
          {std::pair(std::vector<std::string>{"ablate", "/r", "--text", "a", "--data", "b"},
                     "--data: is given with --text"),

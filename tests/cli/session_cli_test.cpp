@@ -18,8 +18,10 @@
 #include "analysis/run_analysis.h"
 #include "answers/answer_text.h"
 #include "answers/evaluation_answer.h"
+#include "app/cli/question_arguments.h"
 #include "cli/command_line.h"
 #include "datasets/registry.h"
+#include "files/command_line.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
@@ -31,11 +33,10 @@ namespace {
 
 const std::string kStoredRuns = RELASCOPE_FIXTURES "/runs/0.5/";
 
-wire::Weights weightsOf(const std::string& run) {
-    wire::Weights weights;
-    weights.path = kStoredRuns + run;
-    weights.device = "cpu";
-    return weights;
+wire::Asked askedOf(const std::string& command, const std::string& run,
+                    std::vector<Option> options = {}) {
+    return wire::Asked(
+        Question{command, {{kStoredRuns + run, {}, {}, {}, {}, "cpu"}}, std::move(options)});
 }
 
 DataOptions dataOf(const std::string& run) {
@@ -107,48 +108,50 @@ TEST(SessionProcess, AnswersWhatTheModelComputes) {
     wire::Session session;
     wire::Prober prober;
     core::OpenedModel model(kStoredRuns + "vision", "", "cpu");
-    const auto opened = wire::openWeights(session, weightsOf("vision"), {});
+    const auto opened = wire::openWeights(session, askedOf("inspect", "vision"), {});
     EXPECT_EQ(opened.model, model.options());
     const auto splits = datasets::openData(dataOf("vision"));
-    wire::ProbeRequest request;
-    request.weights = weightsOf("vision");
-    request.input.sample = splits.validation->sample(2);
-    request.classNames = splits.validation->info().classNames;
-    request.interventions.data = dataOf("vision");
-    request.interventions.split = "validation", request.interventions.example = 2;
-    const auto plain = prober.probe(session, request, {});
-    const auto expected = model.probe(*request.input.sample, request.classNames);
+    auto asked = askedOf("inspect", "vision");
+    asked.sample = splits.validation->sample(2);
+    asked.classNames = splits.validation->info().classNames;
+    asked.set("split", std::string("validation")), asked.set("sample", std::int64_t{2});
+    const auto plain = prober.probe(session, asked, {});
+    const auto expected = model.probe(*asked.sample, asked.classNames);
     expectSame(*plain.result, expected);
-    EXPECT_EQ(*plain.points, model.points(*request.input.sample));
+    EXPECT_EQ(*plain.points, model.points(*asked.sample));
+    // The same input by its number, with the data of the run.
+    auto named = askedOf("inspect", "vision", {{"sample", std::int64_t{2}}});
+    expectSame(*wire::probeOnce(session, named, {}), expected);
+    named.set("sample", std::int64_t{1} << 20);
+    EXPECT_THROW(wire::probeOnce(session, named, {}), OptionError);
 
     // With an edit that takes values of other examples, which the session reads itself.
     Edit edit;
     edit.point = plain.points->at(1).name;
     edit.op = EditOp::Mean;
-    request.interventions.edits.edits = {edit};
-    core::Interventions interventions{request.interventions.edits, {}};
+    asked.edits.resize(1);
+    asked.edits[0].edits = {edit};
+    core::Interventions interventions{asked.edits[0], {}};
     interventions.data.split = [&](const std::string& name) { return splits.find(name); };
     interventions.data.exampleSplit = "validation", interventions.data.example = 2;
-    const auto edited = prober.probe(session, request, {});
+    const auto edited = prober.probe(session, asked, {});
     EXPECT_EQ(edited.problem, "");
     EXPECT_EQ(edited.before, plain.result) << "not sent twice";
-    expectSame(*edited.result,
-               model.probe(*request.input.sample, request.classNames, interventions));
+    expectSame(*edited.result, model.probe(*asked.sample, asked.classNames, interventions));
     EXPECT_EQ(edited.means, model.takenMeans());
-    const auto effects = wire::effectsAlone(session, request, {});
+    const auto effects = wire::effectsAlone(session, asked, {});
     ASSERT_EQ(effects.size(), 1U);
     ASSERT_TRUE(effects[0]);
     EXPECT_GT(effects[0]->before, 0.0);
-    request.interventions.edits.edits[0].point = "nowhere";
-    EXPECT_NE(prober.probe(session, request, {}).problem, "");
+    asked.edits[0].edits[0].point = "nowhere";
+    EXPECT_NE(prober.probe(session, asked, {}).problem, "");
 
-    wire::Question effect{.analysis = "effect"};
-    effect.subjects = {{weightsOf("vision"), {}, {interventions.edits, dataOf("vision"), {}, -1}}};
-    effect.data = {dataOf("vision"), "validation"};
-    const auto measured = core::editEffectOf(*wire::ask(session, effect, {}));
+    auto effect = askedOf("eval", "vision", {{"split", std::string("validation")}});
+    effect.edits = {interventions.edits};
+    const auto measured = core::editEffectOf(wire::ask(session, effect, {}));
     const auto here = model.effect(splits.validation, 250, interventions);
     EXPECT_EQ(measured.changes, here.changes);
-    effect.data->split = "nowhere";
+    effect.set("split", std::string("nowhere"));
     EXPECT_THROW(wire::ask(session, effect, {}), Error);
 }
 
@@ -166,12 +169,11 @@ TEST(SessionProcess, ReadsTheNewestWeights) {
     };
     begin(1);
     wire::Session session;
-    wire::ProbeRequest request;
-    request.weights.path = run, request.weights.device = "cpu";
-    request.compare = false;
+    auto asked = askedOf("inspect", "", {{"random", std::int64_t{0}}});
+    asked.subjects[0].path = run;
     const auto probed = [&](const std::string& checkpoint) {
-        request.weights.checkpoint = checkpoint;
-        return *wire::Prober().probe(session, request, {}).result;
+        asked.subjects[0].checkpoint = checkpoint;
+        return *wire::probeOnce(session, asked, {});
     };
     const auto first = probed("last");
     EXPECT_EQ(first.step, 2);
@@ -190,29 +192,92 @@ TEST(SessionProcess, ReadsTheNewestWeights) {
     EXPECT_NE(other.probabilities, first.probabilities);
 }
 
+// Words, opened by the command line and by a session: the same numbers, or the same sentence.
+TEST(SessionProcess, AnswersQuestionsAsTheCommandLineDoes) {
+    using Words = std::vector<std::string>;
+    const std::string vision = kStoredRuns + "vision", language = kStoredRuns + "language";
+    const std::vector<Words> all = {
+        {"ablate", vision, "--examples", "8"},
+        {"ablate", vision, "--examples", "8", "--split", "train", "--edit",
+         "layer 1 relations zero"},
+        {"ablate", vision, "--split", "tst"},
+        {"ablate", language, "--examples", "4"},
+        {"pair-accuracy", vision},
+        {"lens", vision, "--sample", "3", "--split", "train"},
+        {"lens", vision, "--random", "5"},
+        {"lens", vision, "--sample", "100000"},
+        {"lens", vision, "--text", "a word"},
+        {"lens", language, "--text", "the cat sat", "--edit", "layer 1 zero"},
+        {"lens", language, "--tokens", "1,2,3"},
+        {"attribute", vision, "--sample", "2", "--edit", "layer 2 relation 1 mean"},
+        {"patch", vision, "--clean", "sample:1", "--corrupt", "sample:2"},
+        {"patch", language, "--clean", "text:a cat sat", "--corrupt", "text:a dog sat"},
+        {"patch", vision, "--clean", "sample:1", "--corrupt", "sample:x"},
+        {"heads", vision, "--sample", "1"},
+        {"heads", language},
+        {"origins", vision, "--sample", "1"},
+        {"symbol-heads", language, "--examples", "3"},
+        {"duel", vision, vision, "--examples", "8", "--other-edit", "layer 1 zero"},
+        {"duel", vision, kStoredRuns + "none"},
+        {"shares", vision, "--examples", "8"},
+        {"contrast", vision, "--examples", "8"},
+        {"dictionary", vision},
+        {"phenomena", language, "--pairs", "minimal-pairs", "--examples", "12"},
+        {"along", vision, "--sample", "1", "--source", "1", "--to", "2"}};
+    const auto threads =
+        std::to_string(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
+    wire::Session session;
+    int answered = 0;
+    for (const auto& words : all) {
+        auto typed = words;
+        typed.insert(typed.end(), {"--device", "cpu"});
+        const wire::Asked asked(cli::questionOf(typed));
+        typed.insert(typed.end(), {"--json", "--threads", threads});
+        const auto line = core::shellText(typed);
+        const auto printed = runCli(line);
+        try {
+            const auto answer = wire::ask(session, asked, {});
+            ASSERT_EQ(printed.code, 0) << line << "\n" << printed.err;
+            auto json = nlohmann::json::parse(printed.out);
+            for (const char* name : {"step", "sample", "edits", "means"}) json.erase(name);
+            const auto* analysis = core::findAnalysis(words[0]);
+            auto here = nlohmann::json::parse(analysis->json(answer).dump());
+            for (const char* name : {"step", "sample", "edits", "means"}) here.erase(name);
+            EXPECT_EQ(here, json) << line;
+            ++answered;
+        } catch (const Error& error) {
+            EXPECT_NE(printed.code, 0) << line << "\n" << error.what();
+            EXPECT_NE(printed.err.find(error.what()), std::string::npos)
+                << line << "\n"
+                << printed.err << error.what();
+        }
+    }
+    EXPECT_GE(answered, 13);
+}
+
 TEST(SessionProcess, AnalysesAndGeneratesAsTheProgramDoes) {
     computeAsASession();
     wire::Session session;
     core::OpenedModel model(kStoredRuns + "language", "", "cpu");
-    wire::Question question;
-    question.analysis = "lens";
-    question.options = wire::Json::object();
+    auto question = askedOf("lens", "language");
     const auto sample = model.textInput("a text to read");
-    question.subjects = {{weightsOf("language"), wire::Input{sample}, {}}};
-    const auto lens = *wire::ask(session, question, {});
+    question.sample = sample;
+    const auto lens = wire::ask(session, question, {});
     core::AnalysisSubject subject;
     subject.model = &model;
     subject.sample = sample;
     const auto& runner = core::runnerOf(*core::findAnalysis("lens"));
     const auto here = runner.run(subject, {}, {});
     EXPECT_EQ(core::jsonOf(lens), core::jsonOf(here));
-    question.options = {{"top", -3}};
+    question.set("top", std::int64_t{-3});
     EXPECT_THROW(wire::ask(session, question, {}), OptionError);
     question.subjects.clear();
     EXPECT_THROW(wire::ask(session, question, {}), Error);
 
-    wire::GenerateRequest asked{weightsOf("language"), "ab", {}, {}};
-    asked.options.tokens = 12;
+    const auto asked = askedOf("generate", "language",
+                               {{"prompt", std::string("ab")}, {"tokens", std::int64_t{12}}});
+    GenerateOptions options;
+    options.tokens = 12;
     std::vector<GeneratedToken> written, expected;
     std::vector<std::string> pieces;
     int looks = 0;
@@ -226,7 +291,7 @@ TEST(SessionProcess, AnalysesAndGeneratesAsTheProgramDoes) {
     watch.result = [&](const ProbeResult&, int) { ++looks; };
     watch.follows = [] { return true; };
     EXPECT_EQ(wire::generate(session, asked, watch, {}), TextEnd::Length);
-    model.generate("ab", asked.options, [&](const GeneratedToken& token) {
+    model.generate("ab", options, [&](const GeneratedToken& token) {
         expected.push_back(token);
         return true;
     });
@@ -250,7 +315,7 @@ struct StartedSession {
 
 TEST(SessionProcess, EndsWithItsConnectionWhereverThatIsCut) {
     wire::Bytes bytes = wire::frameBytes(wire::sessionHello());
-    wire::Json open{{"id", 1}, {"m", "open"}, {"weights", weightsOf("vision")}};
+    wire::Json open{{"id", 1}, {"m", "open"}, {"asked", askedOf("inspect", "vision")}};
     const auto request = wire::frameBytes(open);
     bytes.insert(bytes.end(), request.begin(), request.end());
     // The start of a process takes half a second: not at every byte.
@@ -276,9 +341,9 @@ TEST(SessionProcess, StrangeFramesEndItAndDamageNothing) {
     }
     wire::Session session;
     EXPECT_THROW(session.ask("nonsense", wire::Json::object()), Error);
-    EXPECT_THROW(session.ask("probe", {{"weights", 3}}), Error);
+    EXPECT_THROW(session.ask("probe", {{"asked", 3}}), Error);
     EXPECT_TRUE(session.isRunning());
-    EXPECT_EQ(wire::openWeights(session, weightsOf("vision"), {}).references, 0);
+    EXPECT_EQ(wire::openWeights(session, askedOf("inspect", "vision"), {}).references, 0);
 }
 
 /// Every place of a message that a change can be made at.
@@ -302,25 +367,24 @@ std::vector<wire::Json::json_pointer> placesOf(const wire::Json& message) {
 TEST(SessionProcess, DamagedRequestsAreErrors) {
     using wire::Json;
     const wire::Data data{dataOf("vision"), false, -1, {}};
-    wire::ProbeRequest probe;
-    probe.weights = weightsOf("vision");
-    probe.input.example = wire::Example{data, "validation", 2};
-    Json probed = probe;
-    probed["base"] = probed["pointsKnown"] = 0;
-    wire::GenerateRequest generate{weightsOf("language"), "ab", {}, {}};
-    generate.options.tokens = 2;
-    wire::Question evaluate{.analysis = "evaluate", .subjects = {{weightsOf("vision"), {}, {}}}};
-    evaluate.data = {data.options, "validation"};
+    auto probe = askedOf("inspect", "vision", {{"sample", std::int64_t{2}}});
+    probe.data = data;
+    const Json probed = {
+        {"asked", probe}, {"base", 0}, {"pointsKnown", 0}, {"compare", true}, {"shownLayer", -1}};
+    const Json text = {
+        {"asked", askedOf("generate", "language",
+                          {{"prompt", std::string("ab")}, {"tokens", std::int64_t{2}}})},
+        {"follow", false}};
+    auto evaluate = askedOf("eval", "vision", {{"split", std::string("validation")}});
+    evaluate.data = data;
     auto effect = evaluate;
-    effect.analysis = "effect";
-    Json text = generate;
-    text["follows"] = false;
+    effect.edits.resize(1);
     const std::vector<std::pair<const char*, Json>> messages = {
-        {"open", {{"weights", weightsOf("vision")}}},
+        {"open", {{"asked", askedOf("inspect", "vision")}}},
         {"probe", probed},
         {"generate", text},
-        {"ask", evaluate},
-        {"ask", effect},
+        {"ask", {{"asked", evaluate}}},
+        {"ask", {{"asked", effect}}},
         {"data", {{"data", data}}},
         {"statistics", {{"data", data}, {"split", "validation"}, {"most", 4}}},
         {"labelled", {{"data", data}, {"split", "validation"}, {"label", 1}, {"most", 4}}},
@@ -375,7 +439,7 @@ TEST(SessionProcess, DamagedRequestsAreErrors) {
     }
     EXPECT_GT(refused, 50);
     EXPECT_EQ(started, 1);
-    EXPECT_EQ(wire::openWeights(session, weightsOf("vision"), {}).references, 0);
+    EXPECT_EQ(wire::openWeights(session, askedOf("inspect", "vision"), {}).references, 0);
 }
 
 TEST(SessionProcess, AKilledOneSaysHowAndTheSameRequestWorksAgain) {
@@ -385,9 +449,9 @@ TEST(SessionProcess, AKilledOneSaysHowAndTheSameRequestWorksAgain) {
         process = started.process;
         return started;
     });
-    wire::openWeights(session, weightsOf("language"), {});
-    wire::GenerateRequest asked{weightsOf("language"), "ab", {}, {}};
-    asked.options.tokens = 100000;
+    wire::openWeights(session, askedOf("inspect", "language"), {});
+    const auto asked = askedOf("generate", "language",
+                               {{"prompt", std::string("ab")}, {"tokens", std::int64_t{100000}}});
     for (const int signal : {SIGKILL, SIGSEGV}) {
         wire::GenerateWatch watch;
         bool killed = false;
@@ -407,8 +471,9 @@ TEST(SessionProcess, AKilledOneSaysHowAndTheSameRequestWorksAgain) {
                       std::string::npos)
                 << sentence;
         }
-        EXPECT_EQ(wire::openWeights(session, weightsOf("language"), {}).model.architecture(),
-                  core::readRunOptions(kStoredRuns + "language").model.architecture());
+        EXPECT_EQ(
+            wire::openWeights(session, askedOf("inspect", "language"), {}).model.architecture(),
+            core::readRunOptions(kStoredRuns + "language").model.architecture());
     }
 }
 
@@ -422,11 +487,8 @@ TEST(SessionProcess, KilledAtTwentyMomentsTheNextRequestIsAnswered) {
         process = started.process;
         return started;
     });
-    wire::ProbeRequest request;
-    request.weights = weightsOf("vision");
-    request.input.example = wire::Example{{dataOf("vision"), false, -1, {}}, "validation", 2};
-    request.compare = false;
-    const auto ask = [&] { return wire::Prober().probe(session, request, {}).result; };
+    const auto asked = askedOf("inspect", "vision", {{"sample", std::int64_t{2}}});
+    const auto ask = [&] { return wire::probeOnce(session, asked, {}); };
     const auto expected = ask();
     std::mt19937 random(7);
     int failed = 0;
@@ -495,15 +557,15 @@ TEST(SessionProcess, ReadsDataAndDevices) {
 // The request is given up at once, and the next one is answered although the first had years to go.
 TEST(SessionProcess, CancelsWithinAStep) {
     wire::Session session;
-    wire::GenerateRequest asked{weightsOf("language"), "ab", {}, {}};
-    asked.options.tokens = 100000;
+    const auto asked = askedOf("generate", "language",
+                               {{"prompt", std::string("ab")}, {"tokens", std::int64_t{100000}}});
     wire::GenerateWatch watch;
     bool wrote = false;
     watch.prompt = [](std::vector<std::string>, std::vector<std::int64_t>) {};
     watch.tokens = [&](const std::vector<GeneratedToken>&) { wrote = true; };
     watch.follows = [] { return false; };
     EXPECT_THROW(wire::generate(session, asked, watch, [&](double) { return !wrote; }), Cancelled);
-    EXPECT_NO_THROW(wire::openWeights(session, weightsOf("language"), {}));
+    EXPECT_NO_THROW(wire::openWeights(session, askedOf("inspect", "language"), {}));
 }
 
 }  // namespace

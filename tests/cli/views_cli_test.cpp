@@ -79,7 +79,8 @@ protected:
         const auto words = command.substr(std::string("relascope-cli ").size());
         // With as many threads as the view, by which sums are rounded: those of one input are drawn
         // by this command itself.
-        const bool own = view.command == "curves" || view.command == "attribute";
+        const bool own =
+            view.command == "curves" || view.command == "attribute" || view.command == "data";
         const auto direct = runCli(words + (own ? "" : " --threads 1"));
         ASSERT_EQ(direct.code, 0) << command << "\n" << direct.err;
         const auto drawn = runCli("draw " + file() + " --out " + out("view.svg"));
@@ -135,6 +136,7 @@ TEST_F(ViewsCli, TenKindsOfViewsAreTheirCommands) {
     expectDrawn(
         viewOf("curves",
                {{"axis", std::string("epoch")}, {"log_y", true}, {"title", std::string("a run")}}));
+    expectDrawn(viewOf("data", {{"grid", true}, {"count", std::int64_t{4}}}));
 }
 
 TEST_F(ViewsCli, TheLookOfAMapIsDrawn) {

@@ -70,7 +70,7 @@ private:
         Json ok = Json::object();
         wire::Bytes blob;
         if (what == "open") {
-            const auto path = request.at("weights").at("path").get<std::string>();
+            const auto path = request.at("asked").get<wire::Asked>().subjects.at(0).path;
             if (path == "damaged") throw FileError(path, "is damaged");
             pass(fakeModels().loading);
             setModels(1);
@@ -84,11 +84,12 @@ private:
             if (sample.origin == "damaged") throw FileError(sample.origin, "is no picture");
             ok = sample;
         } else {
-            const auto asked = request.get<wire::ProbeRequest>();
+            const auto asked = request.at("asked").get<wire::Asked>();
             ProbeResult result;
-            result.sample = asked.input.sample.value_or(ProbeSample());
-            if (!asked.input.sample)
-                result.sample.origin = "random " + std::to_string(asked.input.seed);
+            result.sample = asked.sample.value_or(ProbeSample());
+            if (!asked.sample)
+                result.sample.origin =
+                    "random " + std::to_string(asked.value<std::int64_t>("random"));
             if (what == "effects") {
                 pass(fakeModels().effects);
                 wire::EffectAlone effect;
@@ -103,8 +104,7 @@ private:
                 if (result.sample.origin == "random 13") throw Error("13 is refused");
                 result.partial = false;
                 ok["base"] = wire::resultToJson(result, blob);
-                if (asked.interventions.edits.anyEnabled())
-                    ok["result"] = wire::resultToJson(result, blob);
+                if (asked.edits.at(0).anyEnabled()) ok["result"] = wire::resultToJson(result, blob);
                 ok["points"] = Json::array();
                 ok["baseNumber"] = ok["pointsNumber"] = 1;
                 ok["problem"] = "";

@@ -49,7 +49,7 @@ protected:
     }
     void load(const QString& path = "model") {
         QSignalSpy loaded(session.get(), &Inspection::loaded);
-        session->load({path.toStdString()}, "Reading");
+        session->load(weightsAt(path, std::nullopt), "Reading");
         ASSERT_TRUE(waitUntil([&] { return loaded.size() == 1; }));
     }
     void choose(quint64 seed) {
@@ -135,13 +135,13 @@ TEST_F(SessionTest, WeightsThatAreReplacedOrCancelledLeaveOneModel) {
     load();
     EXPECT_EQ(fakeModels().alive, 1);
     fakeModels().loading.close();
-    session->load({"other"}, "Reading");
+    session->load(weightsAt("other", std::nullopt), "Reading");
     ASSERT_TRUE(waitUntil([] { return fakeModels().loading.waiting() == 1; }));
     session->task().abandon();
     ASSERT_TRUE(settled());
     fakeModels().loading.open();
     EXPECT_EQ(session->path(), "model");
-    session->load({"damaged"}, "Reading");
+    session->load(weightsAt("damaged", std::nullopt), "Reading");
     ASSERT_TRUE(waitUntil([&] { return failures.size() == 1; }));
     EXPECT_EQ(session->path(), "model") << "what is asked next is of the weights before";
     load("third");
@@ -170,9 +170,9 @@ TEST_F(SessionTest, ASessionThatEndsIsBegunAnew) {
 
 TEST_F(SessionTest, EffectsOfEditsEndWithTheNextRequest) {
     load();
-    wire::Interventions interventions;
-    interventions.edits.edits.emplace_back();
-    session->setInterventions(interventions);
+    EditList edits;
+    edits.edits.emplace_back();
+    session->setEdits(edits);
     QSignalSpy effects(session.get(), &Inspection::effectsFound);
     fakeModels().effects.close();
     choose(1);

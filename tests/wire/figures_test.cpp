@@ -194,7 +194,7 @@ TEST(Figures, DataArriveWhole) {
     EXPECT_EQ(counted.statistics.rows, statistics.rows);
     EXPECT_TRUE(counted.statistics.pieces);
     EXPECT_EQ(counted.note, "a note");
-    for (const int columns : {0, -1, wire::kMostColumns + 1})
+    for (const int columns : {0, -1, kMostColumns + 1})
         EXPECT_THROW(sent(wire::SampleGridFigure{example, {}, {}, columns, ""}), wire::FrameError);
 }
 

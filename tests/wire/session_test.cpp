@@ -285,41 +285,34 @@ T sent(const T& value) {
 }
 
 TEST(Requests, ArriveWhole) {
-    wire::Interventions interventions;
+    wire::Asked asked(
+        Question{"lens", {{"/a b", {}, "best", {}, {}, "cuda:1"}}, {{"top", std::int64_t{3}}}});
+    EXPECT_EQ(sent(asked).edits, asked.edits);
     Edit edit;
     edit.point = "blocks.0.rel.hook_r";
-    interventions.edits.edits = {edit};
-    interventions.data.emplace();
-    interventions.data->task = "same";
-    interventions.data->train_size = 7;
-    interventions.split = "test", interventions.example = 3;
-    EXPECT_EQ(sent(interventions), interventions);
-    EXPECT_EQ(sent(wire::Interventions()), wire::Interventions());
+    asked.edits.resize(2);
+    asked.edits[1].edits = {edit};
+    asked.data.emplace();
+    asked.data->options.task = "same";
+    asked.data->options.train_size = 7;
+    asked.cell = MapCell{MapKind::Relation, 1, 2, 0, 3, 4};
+    asked.sample.emplace();
+    asked.sample->source.tokens = {1, 2};
+    asked.sample->source.labels = {"\xff", "a"};
+    asked.shortened = true;
+    asked.classNames = {"one", "two"};
+    const auto arrived = sent(asked);
+    EXPECT_EQ(static_cast<const Question&>(arrived), asked);
+    EXPECT_EQ(arrived.edits, asked.edits);
+    EXPECT_EQ(arrived.data, asked.data);
+    EXPECT_EQ(arrived.cell, asked.cell);
+    EXPECT_EQ(arrived.sample, asked.sample);
+    EXPECT_TRUE(arrived.shortened);
+    EXPECT_EQ(arrived.classNames, asked.classNames);
+    EXPECT_FALSE(arrived.second || arrived.known);
+    asked.set("top", std::int64_t{-3});
+    EXPECT_THROW(sent(asked), OptionError);
 
-    const wire::Weights weights{"/a b", "best", 12, "cuda:1", "gpt2", true};
-    EXPECT_EQ(sent(weights), weights);
-
-    wire::Question question;
-    question.analysis = "lens";
-    question.options = {{"top", 3}};
-    question.cell = MapCell{MapKind::Relation, 1, 2, 0, 3, 4};
-    ProbeSample sample;
-    sample.source.tokens = {1, 2};
-    sample.source.labels = {"\xff", "a"};
-    question.subjects = {{weights, wire::Input{sample}, interventions}, {weights, {}, {}}};
-    const auto arrived = sent(question);
-    EXPECT_EQ(arrived.options, question.options);
-    ASSERT_EQ(arrived.subjects.size(), 2U);
-    EXPECT_EQ(arrived.subjects[0].weights, weights);
-    EXPECT_EQ(arrived.subjects[0].input->sample, sample);
-    EXPECT_EQ(arrived.subjects[0].interventions, interventions);
-    EXPECT_FALSE(arrived.subjects[1].input);
-    EXPECT_EQ(arrived.cell, question.cell);
-    EXPECT_FALSE(arrived.known);
-
-    GenerateOptions options;
-    options.tokens = 9, options.stop = "\n", options.top_p = 0.5;
-    EXPECT_EQ(sent(options), options);
     const GeneratedToken token{{3, "\xff", 0.25}, {{3, "\xff", 0.25}, {4, "b", 0.2}}};
     EXPECT_EQ(sent(token), token);
 
@@ -341,6 +334,8 @@ TEST(Requests, ArriveWhole) {
 }
 
 // A result without edits is sent once, and again by a session that has not sent it.
+const wire::Asked kProbe(Question{"inspect", {{"/run", {}, {}, {}, {}, {}}}, {}});
+
 TEST(Requests, AProbeRemembersWhatWasSent) {
     ProbeResult result;
     result.sample.origin = "example";
@@ -364,14 +359,14 @@ TEST(Requests, AProbeRemembersWhatWasSent) {
     PlayedSessions sessions({serve(7, 2), serve(9, 1)});
     wire::Session session(sessions.start());
     wire::Prober prober;
-    const auto first = prober.probe(session, {}, {});
-    const auto second = prober.probe(session, {}, {});
+    const auto first = prober.probe(session, kProbe, {});
+    const auto second = prober.probe(session, kProbe, {});
     EXPECT_EQ(first.result->sample.origin, "example");
     EXPECT_EQ(second.result, first.result);
     EXPECT_EQ(second.points, first.points);
     EXPECT_EQ(second.before, nullptr);
     std::this_thread::sleep_for(50ms);
-    const auto third = prober.probe(session, {}, {});
+    const auto third = prober.probe(session, kProbe, {});
     EXPECT_NE(third.result, first.result);
     EXPECT_EQ(third.points->size(), 1U);
     EXPECT_EQ(sessions.started, 2);
@@ -416,7 +411,7 @@ TEST(Requests, EachMapOfAProbeIsSentOnce) {
     wire::Session session(sessions.start());
     std::vector<std::size_t> shown;
     const auto probed = wire::Prober().probe(
-        session, {}, {}, [&](const ProbeResult& part) { shown.push_back(part.maps.size()); });
+        session, kProbe, {}, [&](const ProbeResult& part) { shown.push_back(part.maps.size()); });
     EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 2, 2}));
     EXPECT_EQ(shown, (std::vector<std::size_t>{2, 4}));
     EXPECT_EQ(probed.result->maps, whole.maps);

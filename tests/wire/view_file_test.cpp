@@ -13,11 +13,13 @@
 #include "files/atomic_file.h"
 #include "files/home_folder.h"
 #include "files/sha256.h"
+#include "question/question_fields.h"
 #include "question/question_words.h"
 #include "support/shell_words.h"
 #include "support/temporary_folder.h"
 #include "types/text_format.h"
 #include "views/map_look.h"
+#include "views/papers_figures.h"
 #include "views/view_file.h"
 #include "views/weights_checksum.h"
 #include "wire/figures.h"
@@ -47,6 +49,15 @@ View mapView() {
                     {"green_red", true},
                     {"parts", std::vector<std::string>{"source", "small"}}};
     view.paper = true;
+    return view;
+}
+
+/// Of data, which are a file, or an experiment by its name.
+View dataView(const std::string& place) {
+    View view;
+    view.command = "data";
+    view.subjects = {{place, "", "", "", {}}};
+    view.options = {{"split", std::string("train")}, {"sample", std::int64_t{3}}};
     return view;
 }
 
@@ -85,7 +96,7 @@ void expectRefusal(const View& view, const std::function<void(Json&)>& change,
 }
 
 TEST(ViewFile, RoundTrip) {
-    for (const auto& view : {mapView(), lensView()}) {
+    for (const auto& view : {mapView(), lensView(), dataView("/data/own.npz"), dataView("quick")}) {
         const auto again = changed(view, [](Json&) {});
         EXPECT_EQ(again.command, view.command);
         EXPECT_EQ(again.subjects, view.subjects);
@@ -96,6 +107,30 @@ TEST(ViewFile, RoundTrip) {
         EXPECT_EQ(core::viewToJson(again, "/views"), core::viewToJson(view, "/views"));
     }
     EXPECT_LT(core::viewToJson(mapView(), "/views").dump(2).size(), 2000U);
+}
+
+// The figures that have a name are view files as any other, but for their models.
+TEST(ViewFile, ThePapersFiguresAreViews) {
+    const auto& figures = core::papersFigures();
+    ASSERT_EQ(figures.size(), 23U);
+    EXPECT_EQ(figures.front().name, "vidat-relation");
+    for (const auto& figure : figures) {
+        auto view = figure.view;
+        EXPECT_FALSE(figure.title.empty() || figure.of.empty()) << figure.name;
+        if (view.command == "data") continue;
+        for (auto& subject : view.subjects) {
+            EXPECT_TRUE(subject.path.empty()) << figure.name;
+            subject.path = "/runs/quick";
+        }
+        EXPECT_NO_THROW(core::checkView(view)) << figure.name;
+    }
+    EXPECT_EQ(core::papersFigure("tasks").view.subjects[0].path, "relational-games-same");
+    EXPECT_EQ(core::papersFigure("duel").view.subjects[1].checkpoint, "0");
+    EXPECT_EQ(core::papersFigure("rca-language").view.options[0].value,
+              FieldValue(std::vector<std::string>{"dat", "dat-rca"}));
+    EXPECT_THROW(core::papersFigure("sortign"), OptionError);
+    EXPECT_FALSE(core::unreadByWindow(dataView("quick")).empty())
+        << "the window opens none of data";
 }
 
 TEST(ViewFile, PathsBelowItsFolderMoveWithIt) {

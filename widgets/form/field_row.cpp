@@ -402,6 +402,11 @@ void FieldRow::setRefusal(const QString& sentence, const QString& action) {
     restyle();
 }
 
+void FieldRow::setFact(const QString& sentence) {
+    m_fact = sentence;
+    restyle();
+}
+
 void FieldRow::popUpBrowse(QWidget* below) {
     QMenu menu(this);
     connect(menu.addAction(QStringLiteral("File\u2026")), &QAction::triggered, this,
@@ -444,7 +449,7 @@ void FieldRow::restyle() {
     else
         m_sentence->setHint(m_pending ? QString("Enter applies %1; Escape keeps %2")
                                             .arg(fieldText(*m_pending), fieldText(m_state.value))
-                                      : QString());
+                                      : m_fact);
 }
 
 bool FieldRow::eventFilter(QObject* watched, QEvent* event) {

@@ -59,6 +59,8 @@ public:
     /// Why a start was refused because of this field, with a button that offers what would mend it;
     /// for a path without an action, another file. Not a problem of its value. Empty: none.
     void setRefusal(const QString& sentence, const QString& action);
+    /// What is known of the field here, shown below it where nothing else is. Empty: nothing.
+    void setFact(const QString& sentence);
     bool valid() const { return m_typed.isEmpty() && m_outside.isEmpty(); }
     bool changed() const { return m_state.value != m_state.preset; }
     QString problem() const {
@@ -105,7 +107,7 @@ private:
 
     FieldState m_state;
     bool m_running = false, m_quiet = false, m_asksFile = false;
-    QString m_typed, m_outside, m_refusal;
+    QString m_typed, m_outside, m_refusal, m_fact;
     std::optional<FieldValue> m_pending;
     QTimer m_rest;  ///< runs while the arrows of a live field are being pressed
     QLabel* m_label;

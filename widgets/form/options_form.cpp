@@ -315,6 +315,10 @@ void OptionsForm::setRefusal(const QString& key, const QString& sentence, const 
     arrange();
 }
 
+void OptionsForm::setFact(const QString& key, const QString& sentence) {
+    if (FieldRow* field = row(key)) field->setFact(sentence);
+}
+
 void OptionsForm::showField(const QString& key) {
     FieldRow* row = this->row(key);
     if (!row) return;

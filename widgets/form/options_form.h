@@ -38,6 +38,8 @@ public:
     /// Shows below the field why a start was refused, with a button for what would mend it (empty:
     /// none, or the field's file dialog); replaces the previous one. An empty key: none.
     void setRefusal(const QString& key, const QString& sentence, const QString& action);
+    /// Shows below a field what is known of it here (FieldRow::setFact).
+    void setFact(const QString& key, const QString& sentence);
     /// Brings a field into view, opening its tab and section, and gives it the focus.
     void showField(const QString& key);
     /// Rows below the form, such as {"Memory", "0.9 of 139 GiB"}.

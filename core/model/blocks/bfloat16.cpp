@@ -176,14 +176,7 @@ bool hasRoundedLinear(const torch::Tensor& x, const torch::Tensor& weight) {
 
 std::vector<torch::Tensor> roundedLinear(const torch::Tensor& x,
                                          const std::vector<LinearWeights>& layers) {
-    variable_list weights, biases;
-    std::vector<std::int64_t> biasOf;  // the number of each layer's bias, -1 without one
-    for (const auto& layer : layers) {
-        weights.push_back(layer.weight);
-        biasOf.push_back(layer.bias.defined() ? static_cast<std::int64_t>(biases.size()) : -1);
-        if (layer.bias.defined()) biases.push_back(layer.bias);
-    }
-    return RoundedLayers::apply(x, at::TensorList(weights), at::TensorList(biases), biasOf);
+    return applyLayers<RoundedLayers>(x, layers);
 }
 
 void widenNumbers(const at::BFloat16* from, float* to, std::int64_t count) {

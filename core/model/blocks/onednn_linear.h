@@ -35,6 +35,21 @@ private:
 /// float32 on the CPU without autocast, products large enough to pay for its longer call.
 bool hasOnednnLinear(const torch::Tensor& x, const torch::Tensor& weight);
 
+/// Calls Layers::apply(x, weights, biases, the number of each layer's bias or -1): an
+/// autograd::Function takes lists of tensors, in which none is undefined.
+template <class Layers>
+std::vector<torch::Tensor> applyLayers(const torch::Tensor& x,
+                                       const std::vector<LinearWeights>& layers) {
+    std::vector<torch::Tensor> weights, biases;
+    std::vector<std::int64_t> biasOf;
+    for (const auto& layer : layers) {
+        weights.push_back(layer.weight);
+        biasOf.push_back(layer.bias.defined() ? static_cast<std::int64_t>(biases.size()) : -1);
+        if (layer.bias.defined()) biases.push_back(layer.bias);
+    }
+    return Layers::apply(x, at::TensorList(weights), at::TensorList(biases), biasOf);
+}
+
 /// The products of x [..., in] with each of the weights, [..., out_i]. In the backward pass the
 /// gradients of x are summed within the products, with no tensor for each summand.
 std::vector<torch::Tensor> onednnLinear(const torch::Tensor& x,
