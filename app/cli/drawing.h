@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "files/command_line.h"
 #include "app/cli/cli.h"
+#include "files/command_line.h"
 #include "types/error.h"
 #include "wire/figures.h"
 
