@@ -210,6 +210,14 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
     std::optional<Frame> answer;
     double fraction = 0.0;
     bool heard = false;
+    const auto report = [&] {
+        if (!progress || progress(fraction)) return;
+        connection.send(frameBytes({{"cancel", id}}));
+        connection.write();
+        throw Cancelled();
+    };
+    using Clock = std::chrono::steady_clock;
+    auto reported = Clock::now();
     const auto take = [&](Frame frame) {
         if (!peer.greeted) return greet(peer, frame.message, host);
         const Json& m = frame.message;
@@ -221,15 +229,16 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
             part ? part(m["part"], frame.blob) : void();
         else
             answer = std::move(frame);
+        // A session may send as fast as this process reads.
+        if (answer || Clock::now() - reported < std::chrono::milliseconds(50)) return;
+        reported = Clock::now();
+        report();
     };
     m_asked = &connection;
     connection.send(bytes);
     while (!answer) {
-        if (progress && !progress(fraction)) {
-            connection.send(frameBytes({{"cancel", id}}));
-            connection.write();
-            throw Cancelled();
-        }
+        report();
+        reported = Clock::now();
         pollfd waiting{connection.get(),
                        static_cast<short>(POLLIN | (connection.isSending() ? POLLOUT : 0)), 0};
         const bool failed = ::poll(&waiting, 1, 50) < 0 && errno != EINTR,
