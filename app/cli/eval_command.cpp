@@ -34,14 +34,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* kEval = "eval";
-
-struct EvalArguments {
-    Question asked;
-    std::string out;
-    bool json = false, paper = false;
-};
-
 // The number of predicted tokens of a text, and of their bytes; 0 bytes if the tokenizer is
 // unknown, or does not know all characters.
 struct TextSize {
@@ -86,11 +78,11 @@ void writeOut(const std::string& out, const char* question, const Answer& answer
     std::cerr << "wrote " << out << "\n";
 }
 
-int evaluate(const EvalArguments& a, const Call& call) {
+int evaluate(const Asked& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
     requireDrawing(a.out);
-    const auto& asked = a.asked;
+    const auto& asked = a.question;
     core::checkTogether(asked);
     const auto& [path, hub, checkpoint, weights, edits, given] = asked.subjects.front();
     const auto device = given.empty() ? "auto" : given;
@@ -144,8 +136,8 @@ int evaluate(const EvalArguments& a, const Call& call) {
             nameMeans(opened, changes);
             const auto json = effectJson(effect, opened, changes, split);
             writeOut(a.out, "effect", core::answerOf(effect), json,
-                     editedCaption(path, opened, changes, split), a.paper);
-            if (a.json)
+                     editedCaption(path, opened, changes, split), call.paper);
+            if (call.json)
                 std::cout << json << "\n";
             else
                 std::cout << effectText(effect, changes, split);
@@ -181,8 +173,8 @@ int evaluate(const EvalArguments& a, const Call& call) {
         object["class_accuracy"] = classes;
     }
     writeOut(a.out, "evaluate", core::answerOf(result), object.dump(2),
-             captionOf(path, opened, split), a.paper);
-    if (a.json) {
+             captionOf(path, opened, split), call.paper);
+    if (call.json) {
         std::cout << object.dump(2) << "\n";
     } else {
         auto values = result.values;
@@ -204,15 +196,11 @@ int evaluate(const EvalArguments& a, const Call& call) {
     return 0;
 }
 
-void evalOptions(CLI::App& command, EvalArguments& a) {
-    declareQuestion(command, kEval, a.asked, nullptr);
-    command.add_option("--out", a.out, ".csv, .tex, .json, .png, .svg or .pdf");
-}
-
 }  // namespace
 
 Command evalCommand() {
-    return commandOf(kEval, core::summaryOf(kEval), evalOptions, evaluate, Needs::Threads);
+    return questionCommand("eval", ".csv, .tex, .json, .png, .svg or .pdf", evaluate,
+                           Needs::Threads);
 }
 
 }  // namespace relascope::cli

@@ -24,22 +24,15 @@
 namespace relascope::cli {
 namespace {
 
-constexpr const char* kGenerate = "generate";
-
-struct GenerateArguments {
-    Question asked;
-    std::string promptFile;  ///< no part of the question, as it may be the standard input
-    bool json = false;
-};
-
 using Json = nlohmann::ordered_json;
 
-std::string promptOf(const GenerateArguments& a) {
-    if (a.promptFile.empty()) return a.asked.text("prompt");
+/// `file`: no part of the question, as it may be the standard input; empty: none.
+std::string promptOf(const Question& asked, const std::string& file) {
+    if (file.empty()) return asked.text("prompt");
     constexpr std::uint64_t most = 64u << 20;
-    if (a.promptFile != "-") {
-        auto text = core::readTextFile(a.promptFile, most);
-        core::requireUtf8Text(a.promptFile, text);
+    if (file != "-") {
+        auto text = core::readTextFile(file, most);
+        core::requireUtf8Text(file, text);
         return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
     }
     std::string text;
@@ -61,21 +54,21 @@ const char* endName(TextEnd end) {
     return "stopped";
 }
 
-int generate(const GenerateArguments& a, const Call&) {
+int generate(const Question& asked, const std::string& promptFile, const Call& call) {
     const auto stop = stopOnSignals();
-    const auto options = serve::generateOptionsOf(a.asked);
-    const std::string prompt = promptOf(a);
-    const auto& [path, hub, checkpoint, weights, edits, device] = a.asked.subjects.front();
+    const auto options = serve::generateOptionsOf(asked);
+    const std::string prompt = promptOf(asked, promptFile);
+    const auto& [path, hub, checkpoint, weights, edits, device] = asked.subjects.front();
     core::OpenedModel opened(path, checkpoint, device.empty() ? "auto" : device, stop);
     if (!opened.warning().empty())
         std::cerr << "warning: " << plainName(path) << ": " << plainName(opened.warning()) << "\n";
-    if (const auto tokenizer = a.asked.text("tokenizer"); !tokenizer.empty())
+    if (const auto tokenizer = asked.text("tokenizer"); !tokenizer.empty())
         opened.setTokenizer(tokenizer);
     resolveTrainingEdits(edits, path, opened);
     serve::OpenedDataSets sets;
     const auto interventions = serve::interventionsOf(
-        wire::Asked(a.asked), 0, opened, opened.promptInput(prompt), sets, core::EditUse::Generate);
-    if (a.asked.value("bf16", false)) opened.narrow();
+        wire::Asked(asked), 0, opened, opened.promptInput(prompt), sets, core::EditUse::Generate);
+    if (asked.value("bf16", false)) opened.narrow();
 
     Json tokens = Json::array();
     std::string written;
@@ -86,7 +79,7 @@ int generate(const GenerateArguments& a, const Call&) {
         [&](const GeneratedToken& token) {
             const auto& chosen = token.chosen;
             written += chosen.piece;
-            if (a.json) {
+            if (call.json) {
                 tokens.push_back({{"id", chosen.id},
                                   {"piece", validUtf8(chosen.piece)},
                                   {"probability", chosen.probability}});
@@ -99,7 +92,7 @@ int generate(const GenerateArguments& a, const Call&) {
         interventions);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (a.json) {
+    if (call.json) {
         Json json = {{"prompt", validUtf8(prompt)},
                      {"text", validUtf8(written)},
                      {"end", endName(end)},
@@ -117,17 +110,21 @@ int generate(const GenerateArguments& a, const Call&) {
     return end == TextEnd::Stopped ? kExitInterrupted : 0;
 }
 
-void generateOptions(CLI::App& command, GenerateArguments& a) {
-    declareQuestion(command, kGenerate, a.asked, nullptr);
-    command.add_option("--prompt-file", a.promptFile,
-                       "a file with the prompt, or - for standard input");
-}
-
 }  // namespace
 
 Command generateCommand() {
-    return commandOf(kGenerate, core::summaryOf(kGenerate), generateOptions, generate,
-                     Needs::Threads);
+    const auto promptFile = std::make_shared<std::string>();
+    return questionCommand(
+        "generate", nullptr,
+        [promptFile](const Asked& a, const Call& call) {
+            return generate(a.question, *promptFile, call);
+        },
+        Needs::Threads,
+        [promptFile](CLI::App& app, Asked&) {
+            promptFile->clear();  // of the call before
+            app.add_option("--prompt-file", *promptFile,
+                           "a file with the prompt, or - for standard input");
+        });
 }
 
 }  // namespace relascope::cli

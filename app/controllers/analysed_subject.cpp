@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "run/run_folder.h"
 #include "types/error.h"
 
 namespace relascope::app {
@@ -67,7 +68,8 @@ wire::Asked questionOf(const core::Analysis& analysis, const AnalysisRequest& re
     }
     switch (analysis.input) {
         case AnalysisInput::Data:
-            if (!subject.data && !analysis.dataOptional) splitOf(subject, request.split);
+            if (!subject.data && !analysis.dataOptional && !core::isRunFolder(subject.path))
+                splitOf(subject, request.split);  // a session says why those of a run are not there
             asked.set("split", request.split);
             break;
         case AnalysisInput::Sentences:

@@ -267,9 +267,10 @@ void DuelProbes::inspect(std::size_t side, wire::Asked input) {
     const auto& subject = *m_subjects[side];
     auto& session = *m_sides[side].session;
     if (m_data) input.classNames = m_data->at(m_split).info.classNames;
-    if (m_data && (isGenerated(m_data->data.options) ||
-                   subject.host() == HostsController::hostOf(m_dataRun))) {
-        input.data = m_data->data;
+    const bool there = subject.host() == HostsController::hostOf(m_dataRun);
+    if (m_data && (there || isGenerated(m_data->data.options))) {
+        // The run of the data is on no other machine.
+        input.data = there ? m_data->data : wire::Data{m_data->data.options};
         if (!m_customInput)
             input.set("sample", std::int64_t{m_example}), input.set("split", m_split);
     }

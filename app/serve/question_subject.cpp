@@ -442,7 +442,9 @@ AskedSubject subjectOf(const core::Analysis& analysis, const wire::Asked& a,
     if (model) {
         subject.interventions = interventionsOf(a, 0, *model, input.points, sets);
     } else {
-        const auto options = core::readRunOptions(subject.run).model;
+        // Without a run the analysis says that it needs one.
+        const auto options =
+            subject.run.empty() ? ModelOptions() : core::readRunOptions(subject.run).model;
         subject.interventions = {a.edits.at(0), editData(options, dataOf(a, path), sets)};
         subject.interventions.data.exampleSplit = splitOf(a);
         subject.interventions.data.example = exampleOf(a);

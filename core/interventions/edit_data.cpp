@@ -3,6 +3,7 @@
 
 #include "data/continue_text.h"
 #include "interventions/edit_data.h"
+#include "types/error.h"
 
 namespace relascope::core {
 
@@ -18,7 +19,11 @@ EditData editDataOf(const DataSplits& splits, const ModelOptions& options) {
 
 EditData withOwnExamples(EditData data, DatasetPtr own) {
     data.split = [before = std::move(data.split), own = std::move(own)](const std::string& name) {
-        auto found = before ? before(name) : nullptr;
+        DatasetPtr found;
+        try {
+            if (before) found = before(name);
+        } catch (const FileError&) {  // the data of the training have gone since
+        }
         return !found && name == EditReference{}.split ? own : found;
     };
     return data;

@@ -17,7 +17,7 @@
 namespace relascope::core {
 
 /// A sample to probe; `edits` are only the inspector's.
-struct ProbeRequest {
+struct LiveProbe {
     std::uint64_t number = 0;
     ProbeSample sample;
     EditList edits;
@@ -67,7 +67,7 @@ public:
                std::uint64_t asker = 0) {
         // Only the newest request of each counts: the answers to earlier ones would be dropped.
         set([&](Requests& r) {
-            std::erase_if(r.probes, [&](const ProbeRequest& p) { return p.asker == asker; });
+            std::erase_if(r.probes, [&](const LiveProbe& p) { return p.asker == asker; });
             r.probes.push_back({request, std::move(sample), std::move(edits), points, asker});
         });
     }
@@ -114,7 +114,7 @@ public:
         std::lock_guard lock(m_mutex);
         return std::exchange(m_requests.trainingEdits, std::nullopt);
     }
-    std::optional<ProbeRequest> takeProbe() {
+    std::optional<LiveProbe> takeProbe() {
         std::lock_guard lock(m_mutex);
         if (m_requests.probes.empty()) return std::nullopt;
         auto first = std::move(m_requests.probes.front());
@@ -128,7 +128,7 @@ private:
         int steps = 0;
         std::vector<std::pair<std::string, FieldValue>> optionChanges;
         std::optional<EditList> trainingEdits;
-        std::deque<ProbeRequest> probes;
+        std::deque<LiveProbe> probes;
     };
     template <class Change>
     void set(Change change) {

@@ -123,7 +123,7 @@ void TrainingRequests::waitWhilePaused() {
     if (!m_control.paused()) m_job.report(RunState::Running);
 }
 
-void TrainingRequests::probe(const ProbeRequest& request, ProbeAnswer& answer) {
+void TrainingRequests::probe(const LiveProbe& request, ProbeAnswer& answer) {
     auto& model = *m_job.model;
     const auto& options = m_job.options.model;
     const auto maps = [&] {
@@ -154,7 +154,7 @@ void TrainingRequests::probe(const ProbeRequest& request, ProbeAnswer& answer) {
     answer.result = maps();
 }
 
-void TrainingRequests::answerProbe(const ProbeRequest& request) {
+void TrainingRequests::answerProbe(const LiveProbe& request) {
     ProbeAnswer answer{request.number, {}, {}, ""};
     const auto began = Clock::now();
     bool missing = false;

@@ -39,8 +39,8 @@ private:
     void useEdits(EditList edits);
     void answerRequests();
     void waitWhilePaused();
-    void answerProbe(const ProbeRequest& request);
-    void probe(const ProbeRequest& request, ProbeAnswer& answer);
+    void answerProbe(const LiveProbe& request);
+    void probe(const LiveProbe& request, ProbeAnswer& answer);
 
     TrainJob& m_job;
     Control& m_control;

@@ -197,12 +197,9 @@ TEST(SessionProcess, AnswersQuestionsAsTheCommandLineDoes) {
     using Words = std::vector<std::string>;
     const std::string vision = kStoredRuns + "vision", language = kStoredRuns + "language";
     const std::vector<Words> all = {
-        {"ablate", vision, "--examples", "8"},
         {"ablate", vision, "--examples", "8", "--split", "train", "--edit",
          "layer 1 relations zero"},
         {"ablate", vision, "--split", "tst"},
-        {"ablate", language, "--examples", "4"},
-        {"pair-accuracy", vision},
         {"lens", vision, "--sample", "3", "--split", "train"},
         {"lens", vision, "--random", "5"},
         {"lens", vision, "--sample", "100000"},
@@ -212,7 +209,6 @@ TEST(SessionProcess, AnswersQuestionsAsTheCommandLineDoes) {
         {"attribute", vision, "--sample", "2", "--edit", "layer 2 relation 1 mean"},
         {"patch", vision, "--clean", "sample:1", "--corrupt", "sample:2"},
         {"patch", language, "--clean", "text:a cat sat", "--corrupt", "text:a dog sat"},
-        {"patch", vision, "--clean", "sample:1", "--corrupt", "sample:x"},
         {"heads", vision, "--sample", "1"},
         {"heads", language},
         {"origins", vision, "--sample", "1"},

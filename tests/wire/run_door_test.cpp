@@ -188,7 +188,7 @@ TEST(RunDoor, EachWindowGetsTheAnswerToItsOwnNewestProbe) {
     one.client.probe(6, sample, {}, false);
     sample.label = 2;
     two.client.probe(5, sample, {}, false);
-    std::vector<core::ProbeRequest> asked;
+    std::vector<core::LiveProbe> asked;
     ASSERT_TRUE(waitUntil([&] {
         std::this_thread::sleep_for(50ms);
         while (auto request = run.control.takeProbe()) asked.push_back(std::move(*request));
