@@ -66,8 +66,7 @@ int generate(const Question& asked, const std::string& promptFile, const Call& c
         opened.setTokenizer(tokenizer);
     resolveTrainingEdits(edits, path, opened);
     serve::OpenedDataSets sets;
-    const auto interventions = serve::interventionsOf(
-        wire::Asked(asked), 0, opened, opened.promptInput(prompt), sets, core::EditUse::Generate);
+    const auto interventions = serve::generateEdits(wire::Asked(asked), opened, prompt, sets);
     if (asked.value("bf16", false)) opened.narrow();
 
     Json tokens = Json::array();

@@ -101,7 +101,7 @@ Json schemaOfTool(const WritingTool& tool) {
 
 FieldSpec pictureField() {
     return toolField("picture", FieldKind::Boolean,
-                     "false: without the picture, which stands beside the numbers");
+                     "false leaves out the picture that comes with the numbers");
 }
 FieldSpec outField() {
     return toolField("out", FieldKind::Text,

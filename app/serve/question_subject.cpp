@@ -215,8 +215,19 @@ EvaluationData evaluationData(const wire::Asked& a, const core::OpenedModel& mod
         }
         all.data = sets.at(*own, split);
     }
+    if (all.data->size() == 0) throw OptionError("--data", split + " has no examples");
     sets.note(all.data->info());
     requireFit(model, *all.data);
+    return all;
+}
+
+core::Interventions generateEdits(const wire::Asked& a, core::OpenedModel& model,
+                                  const std::string& prompt, OpenedDataSets& sets) {
+    // Only words need an input, and a long prompt takes time.
+    const bool words = a.edits.empty() && !a.subjects.front().edits.empty();
+    auto all = interventionsOf(a, 0, model, words ? model.promptInput(prompt) : ProbeSample(), sets,
+                               core::EditUse::Generate);
+    all.data.example = -1;
     return all;
 }
 

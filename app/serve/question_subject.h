@@ -53,6 +53,9 @@ struct EvaluationData {
 };
 EvaluationData evaluationData(const wire::Asked& asked, const core::OpenedModel& model,
                               OpenedDataSets& sets);
+/// The edits that `generate` continues a text with.
+core::Interventions generateEdits(const wire::Asked& asked, core::OpenedModel& model,
+                                  const std::string& prompt, OpenedDataSets& sets);
 /// How `generate` continues a text. Throws OptionError.
 GenerateOptions generateOptionsOf(const Question& asked);
 

@@ -8,7 +8,6 @@
 #include <random>
 #include <utility>
 
-#include "analysis/captured_maps.h"
 #include "analysis/run_analysis.h"
 #include "analysis/verify.h"
 #include "answers/evaluation_answer.h"
@@ -17,7 +16,6 @@
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
-#include "files/command_line.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
 #include "run/run_folder.h"
@@ -318,9 +316,7 @@ Frame RequestHandler::generate(Request& request) {
         for (const auto id : ids) pieces.push_back("[" + std::to_string(id) + "]");
     }
     request.part({{"pieces", pieces}, {"ids", ids}});
-    auto changed = interventionsOf(asked, 0, model, model.promptInput(prompt), m_data,
-                                   core::EditUse::Generate);
-    changed.data.example = -1;
+    const auto changed = generateEdits(asked, model, prompt, m_data);
 
     // Tokens go in batches: a fast model writes thousands in a second.
     std::vector<GeneratedToken> batch;
