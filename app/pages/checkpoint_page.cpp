@@ -481,7 +481,7 @@ void CheckpointPage::showProbe(const widgets::Inspected& inspected, const Questi
         !result->partial || isOneText(result->sample) || result->grid.tokens() > 0;
     if (viewable && !std::exchange(m_viewChosen, true)) m_inspector->setView(firstView(*result));
     auto* inputs = m_inspector->sourcePane()->inputs();
-    inputs->show(input, result->sample);
+    inputs->showInput(input, result->sample);
     m_text->showNextTokens();
     refresh();
 }

@@ -438,7 +438,7 @@ void DuelPage::show(const widgets::Inspected& inspected) {
     auto* source = m_inspector->sourcePane();
     if (m_probes.data())
         source->samples()->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
-    if (const auto& own = m_probes.own()) source->inputs()->show(*own, result.sample);
+    if (const auto& own = m_probes.own()) source->inputs()->showInput(*own, result.sample);
     if (!isOneText(result.sample)) return source->outcome()->clear();
     showNextTokens(*source->outcome(), result, inspected.pinned.result.get());
 }

@@ -74,7 +74,10 @@ struct Opened {
     void inspect() {
         ASSERT_TRUE(child<QPushButton>(page.head(), "Inspect")->isEnabled());
         QTest::mouseClick(child<QPushButton>(page.head(), "Inspect"), Qt::LeftButton);
-        ASSERT_TRUE(waitUntil([&] { return page.inspector()->result() != nullptr; }, 60000));
+        ASSERT_TRUE(waitUntil([&] {
+            const auto* result = page.inspector()->result();
+            return result && !result->partial;
+        }));
     }
     const ProbeResult& result() const { return *page.inspector()->result(); }
     /// A golden folder of one's own.

@@ -586,8 +586,7 @@ TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
                QDir(run + "/checkpoints").entryList({"step-*"}, QDir::Dirs).value(0);
     };
     window->showDuel({checkpoint(letters), checkpoint(words)});
-    ASSERT_TRUE(waitUntil(
-        [&] { return page()->probes().own() && page()->probes().answer(1) != nullptr; }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().own() && a && b; }, 60000));
     EXPECT_TRUE(both->sourcePane()->textInput()->isVisible());
     type(both->sourcePane(), "a cat");
     ASSERT_TRUE(bothShow("a cat"));

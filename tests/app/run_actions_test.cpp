@@ -375,7 +375,7 @@ TEST_F(RunActionsTest, AVariantKeepsWhatTheUserSet) {
 }
 
 TEST_F(RunActionsTest, ALiveEditShowsAsChangedInTheNextRun) {
-    chooseTiny(2000);  // still trains when a busy machine sees that it has begun
+    chooseTiny(1000);  // still trains when a busy machine sees that it has begun
     c().experiment.start();
     ASSERT_TRUE(trains(2));
     c().experiment.set("train.learning_rate", 5e-4);

@@ -151,7 +151,8 @@ TEST(Session, SeveralThreadsAskAtOnce) {
         played.send({{"id", requests[0]["id"]}, {"ok", "too late"}});
         for (const int k : {1, 2})
             played.send({{"id", requests[k]["id"]}, {"ok", requests[k]["n"]}});
-        EXPECT_TRUE(played.next().is_null());
+        while (!played.next().is_null()) {  // changes
+        }
     }});
     wire::Session session(sessions.start());
     const auto ask = [&](int n) {

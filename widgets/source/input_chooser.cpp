@@ -194,7 +194,7 @@ void InputChooser::showTokens(const std::vector<std::int64_t>& source,
     setProblem({});
 }
 
-void InputChooser::show(const Question& input, const ProbeSample& read) {
+void InputChooser::showInput(const Question& input, const ProbeSample& read) {
     if (input.option("reference"))
         showReference(static_cast<int>(input.value<std::int64_t>("reference")) - 1);
     if (input.option("random"))

@@ -51,7 +51,7 @@ public:
     void showTokens(const std::vector<std::int64_t>& source,
                     const std::vector<std::int64_t>& target);
     /// Shows the input that a question names, and the tokens that were read.
-    void show(const Question& input, const ProbeSample& read);
+    void showInput(const Question& input, const ProbeSample& read);
 
     QString problem() const;  ///< the sentence under the fields; empty when there is none
     SegmentedControl* kinds() const { return m_kinds; }
