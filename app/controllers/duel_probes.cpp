@@ -200,17 +200,18 @@ void DuelProbes::readData() {
         return std::make_shared<const wire::OpenedData>(wire::openData(
             models.session, {options, false, -1, far ? path : std::string()}, progress));
     };
-    m_sides[0].looker.run(
-        m_task, QStringLiteral("Opening the data"), work,
-        [this](std::shared_ptr<const wire::OpenedData> data) {
-            m_data = std::move(data);
-            m_split = m_data->find(m_split) ? m_split : m_data->splits.front().name;
-            m_example =
-                std::min<qint64>(m_example, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
-            for (std::size_t k = 0; k < 2; ++k) forget(k);
-            Q_EMIT dataRead();
-            ask();
-        });
+    auto& looker = m_sides[0].looker;
+    if (m_subjects[0]) looker.use(m_subjects[0]->subjects[0]);
+    looker.run(m_task, QStringLiteral("Opening the data"), work,
+               [this](std::shared_ptr<const wire::OpenedData> data) {
+                   m_data = std::move(data);
+                   m_split = m_data->find(m_split) ? m_split : m_data->splits.front().name;
+                   m_example = std::min<qint64>(
+                       m_example, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
+                   for (std::size_t k = 0; k < 2; ++k) forget(k);
+                   Q_EMIT dataRead();
+                   ask();
+               });
 }
 
 void DuelProbes::forget(std::size_t side) {

@@ -459,6 +459,7 @@ void AnalysisTab::subjectChanged() {
         if (!m_view->setPlace(place)) {
             m_c.letGo(m_analysis);
             m_valid = m_read = false;
+            describe();
         } else if (m_shown && reads(AnalysisInput::KeptSteps)) {
             m_shown->cell = subject->asked.cell;  // read from what was measured
         }
