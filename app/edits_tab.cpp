@@ -16,7 +16,6 @@
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection.h"
-#include "app/described_view.h"
 #include "app/inspector_editing.h"
 #include "app/inspector_why.h"
 #include "app/main_window.h"
@@ -68,11 +67,11 @@ std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
 
 // The map and cell that the inspector shows. In a reversed view the cell (i, j) is the cell (j, i)
 // of the map.
-void addMap(AnalysedSubject& subject, const widgets::ViewChoice& choice) {
+void addMap(Subject& subject, const widgets::ViewChoice& choice) {
     const auto& view = choice.view();
     const bool turned = view.reversed && choice.maps().canReverse(view);
     const int i = turned ? view.target : view.source, j = turned ? view.source : view.target;
-    subject.map = MapCell{view.kind, view.layer, view.index, view.head, i, j};
+    subject.asked.cell = MapCell{view.kind, view.layer, view.index, view.head, i, j};
     subject.cellName =
         QStringLiteral("i = %1, j = %2")
             .arg(widgets::rowName(choice.maps(), view, turned ? view.target : view.source),
@@ -90,8 +89,8 @@ EditsTab::EditsTab(MainWindow& window)
     auto* page = qobject_cast<CheckpointPage*>(window.page(PageId::Checkpoint));
     m_workbench = std::make_unique<InspectorEditing>(*window.workbench()->inspector(), c.runEdits);
     m_checkpoint = std::make_unique<InspectorEditing>(*page->inspector(), c.checkpointEdits);
-    window.workbench()->inspector()->setDescribe([&c] { return describeRun(c); });
-    page->inspector()->setDescribe([&c] { return describeCheckpoint(c); });
+    window.workbench()->inspector()->setDescribe([this] { return describeRun(); });
+    page->inspector()->setDescribe([this] { return describeCheckpoint(); });
     window.form()->addTab(QStringLiteral("Edits"), m_panel);
     askFile = [this](bool saves) {
         return saves ? widgets::chooseSaveFile(&m_window, QStringLiteral("Save the edits"),
@@ -161,8 +160,10 @@ EditsTab::EditsTab(MainWindow& window)
 EditsTab::~EditsTab() = default;
 
 std::unique_ptr<InspectorWhy> EditsTab::makeWhy(InspectorEditing& editing) {
-    auto why =
-        std::make_unique<InspectorWhy>(editing.inspector(), [this, &editing](QString& problem) {
+    auto& c = m_window.controllers();
+    auto& looker = &editing == m_workbench.get() ? c.looker : c.checkpoint.looker();
+    auto why = std::make_unique<InspectorWhy>(
+        editing.inspector(), looker, [this, &editing](QString& problem) {
             if (&editing == m_workbench.get() && m_window.controllers().probe.showsCapture())
                 problem =
                     noModel().isEmpty()
@@ -214,44 +215,64 @@ QString EditsTab::noModel() const {
     return c.runs.whyNoModel(c.probe.run());
 }
 
-std::optional<AnalysedSubject> EditsTab::subjectOf(InspectorEditing& editing) const {
+std::optional<Subject> EditsTab::subjectOf(InspectorEditing& editing) const {
     auto& c = m_window.controllers();
     const auto& shown = editing.inspector().choice().inspected();
     if (!shown.result || shown.result->partial) return std::nullopt;
-    AnalysedSubject subject;
-    subject.sample = shown.result->sample;
+    Subject subject;
+    auto& asked = subject.asked;
+    asked.sample = shown.result->sample;
     subject.sampleName = QString::fromStdString(shown.result->sample.origin);
-    subject.edits = editing.edits().list();
+    subject.edits() = editing.edits().list();
     addMap(subject, editing.inspector().choice());
     if (&editing == m_checkpoint.get()) {
-        subject.path = c.checkpoint.session().path().toStdString();
-        subject.name = QFileInfo(c.checkpoint.session().path()).fileName();
-        subject.input = inputWords(c.checkpoint.session());
-        subject.classNames = shown.result->sample.source.text ? std::vector<std::string>()
-                                                              : shown.result->classNames;
+        const auto& session = c.checkpoint.session();
+        subject.model().path = session.path().toStdString();
+        subject.name = QFileInfo(session.path()).fileName();
+        asked.options = session.request().options;
+        if (const auto tokenizer = session.tokenizerPath(); !tokenizer.empty())
+            asked.set("tokenizer", tokenizer);
+        if (!shown.result->sample.source.text) asked.classNames = shown.result->classNames;
         return subject;
     }
     if (!c.probe.shownStep()) return std::nullopt;  // the maps are those of the run before
     const QString run = c.probe.run();
-    subject.path = run.toStdString();
+    subject.model().path = run.toStdString();
     subject.name = c.runs.name(run);
-    subject.input = shownInput(c);
+    if (const auto input = c.probe.input()) asked.options = input->options;
     subject.noModel = noModel();
-    subject.data = c.probe.data();
-    subject.exampleSplit = c.probe.session().asked().text("split");
-    subject.example = c.probe.session().asked().value<std::int64_t>("sample", -1);
-    if (subject.data) subject.classNames = subject.data->at("validation").info.classNames;
+    subject.setData(c.probe.data());
+    if (subject.data) asked.classNames = subject.data->at("validation").info.classNames;
     const auto& kept = c.runs.records().kept(run);
     const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
     // A run in training may have no checkpoint yet, and its newest checkpoint is replaced while it
     // is measured.
+    auto& checkpoint = subject.model().checkpoint;
     if (c.selection.step())
-        subject.checkpoint = std::to_string(shown.result->step);
+        checkpoint = std::to_string(shown.result->step);
     else if (live && !kept.empty())
-        subject.checkpoint = std::to_string(kept.back());
-    if (!subject.checkpoint.empty())
-        subject.name += QStringLiteral(", step %1").arg(QString::fromStdString(subject.checkpoint));
+        checkpoint = std::to_string(kept.back());
+    if (!checkpoint.empty())
+        subject.name += QStringLiteral(", step %1").arg(QString::fromStdString(checkpoint));
     return subject;
+}
+
+std::optional<View> EditsTab::describeRun() const {
+    const auto& c = m_window.controllers();
+    auto subject = subjectOf(*m_workbench);
+    const bool live = c.training.busy() && c.training.run() == c.probe.run();
+    if (!subject || (live && !c.selection.step())) return std::nullopt;
+    if (c.probe.showsCapture()) {
+        subject->model().checkpoint = std::to_string(*c.probe.shownStep());
+        subject->edits() = {};
+    }
+    return viewOf(subject->asked);
+}
+
+std::optional<View> EditsTab::describeCheckpoint() const {
+    const auto subject = subjectOf(*m_checkpoint);
+    const bool exact = !m_window.controllers().checkpoint.session().bfloat16();
+    return subject && exact ? viewOf(subject->asked) : std::nullopt;
 }
 
 void EditsTab::measure(const std::string& analysis) {

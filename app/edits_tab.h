@@ -54,7 +54,7 @@ public:
     void refresh();
 
     /// What is inspected, with its edits, as a subject to measure; nullopt without a result.
-    std::optional<AnalysedSubject> subject() const { return subjectOf(editing()); }
+    std::optional<Subject> subject() const { return subjectOf(editing()); }
     /// Shows the page of an analysis, of what is inspected.
     void measure(const std::string& analysis);
     EditEvaluation& evaluation() { return *m_evaluation; }
@@ -72,7 +72,11 @@ private:
     void wireMeasure();
     /// Gives the page Measure what `of` shows, where the page is in sight and `of` is measured.
     void measureAgain(const InspectorEditing& of);
-    std::optional<AnalysedSubject> subjectOf(InspectorEditing& editing) const;
+    std::optional<Subject> subjectOf(InspectorEditing& editing) const;
+    /// What the inspector of the Workbench, or of the page Checkpoint, shows without its map, as a
+    /// command; nullopt also for weights that are on no disk yet, and rounded ones.
+    std::optional<View> describeRun() const;
+    std::optional<View> describeCheckpoint() const;
     /// Why the run of the Workbench cannot be edited or measured; empty: it has a model.
     QString noModel() const;
     std::unique_ptr<InspectorWhy> makeWhy(InspectorEditing& editing);

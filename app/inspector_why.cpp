@@ -30,8 +30,9 @@ bool sameCellOf(const widgets::InspectorView& a, const widgets::InspectorView& b
 
 }  // namespace
 
-InspectorWhy::InspectorWhy(widgets::RelationInspector& inspector, Subject subject, QObject* parent)
-    : QObject(parent), m_inspector(inspector), m_subject(std::move(subject)) {
+InspectorWhy::InspectorWhy(widgets::RelationInspector& inspector, Looker& looker, Asks subject,
+                           QObject* parent)
+    : QObject(parent), m_inspector(inspector), m_looker(looker), m_subject(std::move(subject)) {
     using widgets::RelationInspector;
     using widgets::WhyPanel;
     auto* shown = &panel();
@@ -59,7 +60,7 @@ void InspectorWhy::toggle() {
 
 void InspectorWhy::open() {
     if (!m_c) {
-        m_c = std::make_unique<AnalysisController>();
+        m_c = std::make_unique<AnalysisController>(nullptr, &m_looker);
         auto* strip = new JobStrip(&panel());
         strip->follow(m_c->task(core::originsAnalysis()));
         panel().addStrip(strip);
@@ -91,7 +92,7 @@ void InspectorWhy::close() {
     const bool focused = focus && focus->hasFocus();
     m_inspector.setWhyShown(false);
     m_trail.clear();
-    m_c->setSubject(std::nullopt);  // frees the weights
+    m_c->setSubject(std::nullopt);
     if (focused) m_inspector.mapPane()->map()->setFocus(Qt::OtherFocusReason);
 }
 
@@ -115,7 +116,7 @@ void InspectorWhy::ask() {
     const auto& inspected = m_inspector.choice().inspected();
     const auto& view = m_inspector.view();
     const auto shown = view.shown;
-    if (problem.isEmpty() && (!subject || !subject->map))
+    if (problem.isEmpty() && (!subject || !subject->asked.cell))
         problem = QStringLiteral("Click a cell of a map.");
     if (problem.isEmpty() && shown != widgets::Shown::After &&
         (shown == widgets::Shown::Difference || inspected.pinned.result))
@@ -126,31 +127,27 @@ void InspectorWhy::ask() {
         m_c->setSubject(std::nullopt);
         return panel().say(problem);
     }
-    if (shown == widgets::Shown::Before) subject->edits = {};
+    if (shown == widgets::Shown::Before) subject->edits() = {};
     const widgets::MapId map{widgets::storedKind(view.kind), view.layer, view.index};
     QString note;
     if (shown == widgets::Shown::After && m_inspector.choice().takenOut(map))
         note = QStringLiteral("; this is what it was before it was taken out");
     // A run in training is explained by its newest weights that were kept.
-    if (bool number = false;
-        subject->checkpoint != std::to_string(inspected.result->step) &&
-        (QString::fromStdString(subject->checkpoint).toLongLong(&number), number))
-        note += QStringLiteral("; of step %1, the newest whose weights were kept")
-                    .arg(QString::fromStdString(subject->checkpoint));
+    if (const auto step = stepOf(subject->asked); step && *step != inspected.result->step)
+        note += QStringLiteral("; of step %1, the newest whose weights were kept").arg(*step);
     panel().setNote(note);
     const auto& choice = panel().choice();
-    AnalysisRequest request;
-    request.values["top"] = kPairsOfASign;
-    if (!choice.against.isEmpty()) request.values["against"] = choice.against.toStdString();
-    if (choice.heads) request.values["grain"] = std::string("heads");
-    if (!choice.tokensOf.isEmpty()) request.values["tokens_of"] = choice.tokensOf.toStdString();
-    const auto cell = *subject->map;
-    const auto change = m_c->setSubject(std::move(subject));
+    const auto& origins = core::originsAnalysis();
+    auto asked = questionOf(origins, *subject);
+    asked.set("top", kPairsOfASign);
+    if (!choice.against.isEmpty()) asked.set("against", choice.against.toStdString());
+    if (choice.heads) asked.set("grain", std::string("heads"));
+    if (!choice.tokensOf.isEmpty()) asked.set("tokens_of", choice.tokensOf.toStdString());
+    m_c->setSubject(std::move(subject));
     // Results of a training come many times a second; what was kept is the same.
-    const std::pair asked{cell, request.values};
-    if (m_asked == asked && !change.affects(core::originsAnalysis().input)) return;
+    if (m_asked && m_asked->cell == asked.cell && sameQuestion(origins, *m_asked, asked)) return;
     m_asked = asked;
-    m_c->run(core::originsAnalysis(), request);
+    m_c->run(origins, asked);
 }
 
 void InspectorWhy::holdAgainst(int row, int column) {

@@ -22,13 +22,16 @@ class WhyPanel;
 
 namespace relascope::app {
 
-/// Owns its controller, and with it a session, from the first time the panel is opened.
+/// Owns its controller, from the first time the panel is opened. It asks in the session of the
+/// inspector, which has the weights open.
 class InspectorWhy : public QObject {
     Q_OBJECT
 public:
-    using Subject = std::function<std::optional<AnalysedSubject>(QString& problem)>;
-    /// `subject` says what the inspector shows, or why that has no parts.
-    InspectorWhy(widgets::RelationInspector& inspector, Subject subject, QObject* parent = nullptr);
+    using Asks = std::function<std::optional<Subject>(QString& problem)>;
+    /// `subject` says what the inspector shows, or why that has no parts; `looker` is that of the
+    /// inspector.
+    InspectorWhy(widgets::RelationInspector& inspector, Looker& looker, Asks subject,
+                 QObject* parent = nullptr);
     ~InspectorWhy() override;
 
     widgets::WhyPanel& panel() const;
@@ -55,14 +58,14 @@ private:
     void showTrail();
 
     widgets::RelationInspector& m_inspector;
-    Subject m_subject;
+    Looker& m_looker;
+    Asks m_subject;
     std::unique_ptr<AnalysisController> m_c;
     std::optional<widgets::InspectorView> m_at;  ///< that was asked about
     QString m_text;                              ///< of the cell that is shown
     std::vector<Place> m_trail;                  ///< the cells before it
-    /// The cell and the options of the last question; nullopt: it is asked anew.
-    std::optional<std::pair<MapCell, core::OptionValues>> m_asked;
-    bool m_stepping = false;  ///< the trail itself moves the inspector
+    std::optional<wire::Asked> m_asked;          ///< the last question; nullopt: it is asked anew
+    bool m_stepping = false;                     ///< the trail itself moves the inspector
 };
 
 }  // namespace relascope::app

@@ -562,9 +562,8 @@ void addFurtherPages(MainWindow& window) {
                      &AtlasPage::mapRequested);
     QObject::connect(findings, &widgets::FindingsBar::exampleRequested, atlas,
                      [atlas](qint64 example, const MapCell& cell) {
-                         const auto& split = atlas->tab(core::scanAnalysis().name)->request().split;
-                         Q_EMIT atlas->exampleRequested(QString::fromStdString(split), example,
-                                                        cell);
+                         const auto* scan = atlas->tab(core::scanAnalysis().name);
+                         Q_EMIT atlas->exampleRequested(scan->split(), example, cell);
                      });
 
     auto* duel = new DuelPage(c, window.runActions().exporter());

@@ -5,6 +5,7 @@
 #include <QTimer>
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "analysis/atlas.h"
@@ -12,7 +13,6 @@
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/curves_figure.h"
-#include "app/described_view.h"
 #include "app/edits_tab.h"
 #include "app/main_window.h"
 #include "app/opener.h"
@@ -25,14 +25,15 @@
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
-#include "app/view_input.h"
 #include "files/atomic_file.h"
 #include "files/command_line.h"
 #include "files/sha256.h"
 #include "interventions/edit_words.h"
 #include "question/question_fields.h"
+#include "question/question_input.h"
 #include "question/question_words.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "views/curve_look.h"
 #include "views/look.h"
 #include "views/view_file.h"
@@ -47,17 +48,6 @@ namespace {
 
 QString shortName(const QString& path) {
     return QFileInfo(path).fileName();
-}
-
-QString placeOfView(const View& view, std::size_t which = 0) {
-    return QString::fromStdString(view.subjects.at(which).path);
-}
-
-std::optional<qint64> stepOfView(const View& view, std::size_t which = 0) {
-    bool number = false;
-    const auto step =
-        QString::fromStdString(view.subjects.at(which).checkpoint).toLongLong(&number);
-    return number ? std::optional<qint64>(step) : std::nullopt;
 }
 
 /// Which subject of a view is A (0) or B (1) of the page Duel; one is both.
@@ -76,6 +66,35 @@ EditList editsOf(const std::vector<std::string>& words, const Points& points) {
 
 bool isOfInspector(const View& view) {
     return view.command == "inspect" || view.command == "along";
+}
+
+/// The input that a view names, without the tokenizer of a text.
+Question chosenInput(const View& view) {
+    auto input = core::inputOf(view);
+    std::erase_if(input.options, [](const Option& option) { return option.name == "tokenizer"; });
+    return input;
+}
+QString textOfInput(const Question& input) {
+    return QString::fromStdString(input.text("text"));
+}
+/// The example of the data that it is, where it is one.
+std::pair<std::string, std::int64_t> exampleOf(const Question& input) {
+    return {input.value<std::string>("split", "validation"), input.value<std::int64_t>("sample")};
+}
+
+/// Why the window would show something else than the view names; empty: it would not.
+std::string unshown(const View& view) {
+    if (auto why = core::unreadByWindow(view); !why.empty()) return why;
+    const auto& first = view.subjects[0];
+    if (!core::isRunFolder(first.path) && chosenInput(view).option("sample"))
+        return first.path + " is a checkpoint, which has no examples of its own";
+    for (const auto& subject : view.subjects)
+        if (std::find(subject.edits.begin(), subject.edits.end(), "none") != subject.edits.end() &&
+            core::isRunFolder(subject.path) &&
+            core::editsAfterStep(subject.path, std::numeric_limits<std::int64_t>::max())
+                .anyEnabled())
+            return "the window always shows " + subject.path + " with the edits of its training";
+    return {};
 }
 
 }  // namespace
@@ -207,8 +226,7 @@ void ViewFiles::show(const QString& path, Read found) {
 
 void ViewFiles::open(const Measurement& one) {
     m_task.abandon();
-    if (auto view = describeAnalysis(one.analysis, one.request, one.subject))
-        return show(QString(), std::move(*view));
+    if (auto view = viewOf(one.asked)) return show(QString(), std::move(*view));
     refuse(
         QStringLiteral("The input of this measurement has no name by which it could be chosen "
                        "again; its result stays with its run"));
@@ -273,10 +291,8 @@ void ViewFiles::showData(const QString& path, const Read& found) {
 void ViewFiles::openStudy() {
     const auto& view = m_wanted->view;
     auto& study = m_window.controllers().study;
-    const auto *metric = optionOf<std::string>(view, "metric"),
-               *split = optionOf<std::string>(view, "split");
-    m_window.opener().openStudy(placeOfView(view));
-    if (metric) study.setMeasure({*metric, split ? *split : std::string()});
+    m_window.opener().openStudy(placeOf(view));
+    if (view.option("metric")) study.setMeasure({view.text("metric"), view.text("split")});
     m_window.studyPage()->curves()->setLook(core::lookOf(view, core::studyLookFields()));
     done();
 }
@@ -320,7 +336,7 @@ void ViewFiles::openDuel() {
             static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::UniqueConnection));
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
         const auto which = subjectOnSide(view, side);
-        page->setSubject(side, DuelSubject{placeOfView(view, which), stepOfView(view, which), {}});
+        page->setSubject(side, weightsAt(placeOf(view, which), stepOf(view, which)));
     }
     // Both may be shown already.
     QTimer::singleShot(0, this, [this, page] {
@@ -337,11 +353,10 @@ void ViewFiles::duelAnswered() {
     const bool maps = view.command == core::kInspectView;
     if (maps && !std::exchange(m_wanted->chosen, true)) {
         const auto input = chosenInput(view);
-        if (input.own && input.own->kind == InputRequest::Kind::Text)
-            return probes.chooseText(input.own->text);
-        if (input.own) return probes.chooseInput(*input.own);
-        return probes.chooseExample(input.split.toStdString(),
-                                    std::max<std::int64_t>(0, input.sample));
+        if (input.option("text")) return probes.chooseText(textOfInput(input));
+        if (core::hasOwnInput(input)) return probes.chooseInput(input);
+        const auto [split, example] = exampleOf(input);
+        return probes.chooseExample(split, example);
     }
     if (!std::exchange(m_wanted->edited, true)) {
         bool any = false;
@@ -350,11 +365,11 @@ void ViewFiles::duelAnswered() {
             const auto& words = view.subjects[subjectOnSide(view, side)].edits;
             if (words.empty()) continue;
             try {
-                subject.edits = editsOf(words, probes.points(side));
+                subject.edits = {editsOf(words, probes.points(side))};
             } catch (const Error& error) {
                 return refuseEdits(error);
             }
-            any = any || subject.edits.anyEnabled();
+            any = any || subject.edits[0].anyEnabled();
             page->setSubject(side, std::move(subject));
         }
         if (any) return;
@@ -375,7 +390,7 @@ void ViewFiles::openRun() {
         &m_window.opener(), &Opener::runOpened, this,
         [this, &c](const QString& run) {
             if (!m_wanted) return;
-            if (run != placeOfView(m_wanted->view)) return m_wanted.reset();  // another one
+            if (run != placeOf(m_wanted->view)) return m_wanted.reset();  // another one
             if (c.probe.options()) return chooseRunInput();
             const auto link = std::make_shared<QMetaObject::Connection>();
             *link = connect(&c.probe, &ProbeController::modelChanged, this, [this, &c, link] {
@@ -386,7 +401,7 @@ void ViewFiles::openRun() {
             });
         },
         Qt::SingleShotConnection);
-    m_window.opener().openRun(placeOfView(m_wanted->view));
+    m_window.opener().openRun(placeOf(m_wanted->view));
 }
 
 void ViewFiles::chooseRunInput() {
@@ -400,22 +415,19 @@ void ViewFiles::chooseRunInput() {
         return records.load({c.probe.run()});
     }
     const auto& view = m_wanted->view;
-    c.selection.setStep(stepOfView(view));
+    c.selection.setStep(stepOf(view));
     const auto input = chosenInput(view);
     if (isOfInspector(view)) c.selection.setView(widgets::inspectorViewOf(view));
     if (!c.runEdits.list().edits.empty()) c.runEdits.change({}, QStringLiteral("Open a view"));
     const auto& options = c.probe.options();
-    const bool pinned = input.own && input.own->kind == InputRequest::Kind::Text && options &&
-                        input.own->text.toStdString() == options->data.pinned_text;
+    const bool pinned =
+        input.option("text") && options && input.text("text") == options->data.pinned_text;
     m_wanted->chosen = true;
-    if (pinned)
-        c.probe.chooseSample(kPinnedSplit, 0);
-    else if (input.own && input.own->kind == InputRequest::Kind::Text)
-        c.probe.session().offerText(input.own->text);
-    else if (input.own)
-        c.probe.session().choose(*input.own);
-    else
-        c.probe.chooseSample(input.split, std::max<std::int64_t>(0, input.sample));
+    if (pinned) return c.probe.chooseSample(kPinnedSplit, 0);
+    if (input.option("text")) return c.probe.session().offerText(textOfInput(input));
+    if (core::hasOwnInput(input)) return c.probe.session().choose(input);
+    const auto [split, example] = exampleOf(input);
+    c.probe.chooseSample(QString::fromStdString(split), example);
 }
 
 void ViewFiles::openCheckpoint() {
@@ -426,31 +438,31 @@ void ViewFiles::openCheckpoint() {
             if (m_wanted && m_wanted->checkpoint) c.checkpoint.load();
         },
         Qt::SingleShotConnection);
-    m_window.opener().openCheckpoint(placeOfView(m_wanted->view));
+    m_window.opener().openCheckpoint(placeOf(m_wanted->view));
 }
 
 void ViewFiles::chooseCheckpointInput() {
     auto& session = m_window.controllers().checkpoint.session();
     const auto input = chosenInput(m_wanted->view);
-    if (const auto* tokenizer = optionOf<std::string>(m_wanted->view, "tokenizer");
-        tokenizer && *tokenizer != session.tokenizerPath()) {
+    if (const auto tokenizer = m_wanted->view.text("tokenizer");
+        !tokenizer.empty() && tokenizer != session.tokenizerPath()) {
         connect(
             &session, &Inspection::tokenizerChosen, this,
             [this] {
                 if (m_wanted && !m_wanted->chosen) chooseCheckpointInput();
             },
             static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
-        return session.chooseTokenizer(QString::fromStdString(*tokenizer));
+        return session.chooseTokenizer(QString::fromStdString(tokenizer));
     }
     m_wanted->chosen = true;
     auto& edits = m_window.controllers().checkpointEdits;
     if (!edits.list().edits.empty()) edits.change({}, QStringLiteral("Open a view"));
-    if (!input.own)
+    if (!core::hasOwnInput(input))
         shown(*checkpointInspector());
-    else if (input.own->kind == InputRequest::Kind::Text)
-        session.offerText(input.own->text);
+    else if (input.option("text"))
+        session.offerText(textOfInput(input));
     else
-        session.choose(*input.own);
+        session.choose(input);
 }
 
 /// Whether the inspector shows the input of the view by now: requests before it may answer first.
@@ -460,18 +472,13 @@ bool ViewFiles::isWanted(const widgets::RelationInspector& inspector) const {
     if (!m_wanted || !m_wanted->chosen || !result || result->partial) return false;
     const auto input = chosenInput(m_wanted->view);
     const Inspection& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
-    if (!m_wanted->checkpoint &&
-        (c.probe.run() != placeOfView(m_wanted->view) || !c.probe.settled()))
+    if (!m_wanted->checkpoint && (c.probe.run() != placeOf(m_wanted->view) || !c.probe.settled()))
         return false;
-    if (input.own && c.selection.split() != kPinnedSplit) {
-        const auto& asked = session.request();
-        if (!isSameInput(asked, *input.own)) return false;
-        return asked.kind != InputRequest::Kind::Text || result->sample.source.text;
-    }
-    if (m_wanted->checkpoint || c.probe.showsCapture() || input.own) return true;
-    const auto& asked = session.asked();
-    return asked.text("split") == input.split.toStdString() &&
-           asked.value<std::int64_t>("sample", -1) == std::max<std::int64_t>(0, input.sample);
+    const bool own = core::hasOwnInput(input);
+    if (own && c.selection.split() != kPinnedSplit)
+        return session.request() == input && (!input.option("text") || result->sample.source.text);
+    if (m_wanted->checkpoint || c.probe.showsCapture() || own) return true;
+    return session.asked().option("sample") && exampleOf(session.asked()) == exampleOf(input);
 }
 
 /// Whether other maps follow.
@@ -512,13 +519,12 @@ void ViewFiles::finish(widgets::RelationInspector& inspector) {
     if (!tab)
         return refuse(QStringLiteral("%1: the analysis '%2' has no tab in this version")
                           .arg(path, QString::fromStdString(view.command)));
-    if (const auto* corrupt = optionOf<std::string>(view, "corrupt");
-        corrupt && corrupt->starts_with("text:")) {
+    if (const auto corrupt = view.text("corrupt"); corrupt.starts_with("text:")) {
         auto& c = m_window.controllers();
         const auto& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
         if (session.tokenizer() && session.model())
             m_window.measurePage()->analyses().setSecond(
-                typedText(*session.tokenizer(), corrupt->substr(5), *session.model()).sample,
+                typedText(*session.tokenizer(), corrupt.substr(5), *session.model()).sample,
                 QStringLiteral("B of the view"));
     }
     if (const auto why = tab->openView(view, path); !why.isEmpty())

@@ -186,7 +186,7 @@ Command analysisCommand(const core::Analysis& analysis) {
                                         : ".csv, .json, .png, .svg or .pdf");
         return [&analysis, asked, wanted](const Call& call) {
             core::checkTogether(*asked);
-            auto values = serve::valuesOf(analysis, *asked);
+            auto values = core::valuesOf(analysis, *asked);
             const bool pairs = asked->option("pairs") != nullptr;
             // What follows the difference is what a sentence is judged by.
             if (analysis.input == AnalysisInput::Pair && pairs)
@@ -233,7 +233,7 @@ int evaluatePairs(const Question& given, const std::string& checkpoint, const st
         return std::none_of(known.begin(), known.end(),
                             [&](const FieldSpec& spec) { return spec.name == option.name; });
     });
-    return runAnalysis(analysis, asked, serve::valuesOf(analysis, asked), {out}, call);
+    return runAnalysis(analysis, asked, core::valuesOf(analysis, asked), {out}, call);
 }
 
 }  // namespace relascope::cli

@@ -27,6 +27,7 @@
 #include "model/public/public_options.h"
 #include "model/recorded/recorded_options.h"
 #include "question/question_fields.h"
+#include "question/question_input.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -121,7 +122,7 @@ InspectResult inspectInput(InspectArguments a, const ProbeSample* input = nullpt
             a.step = steps.back();
     if ((a.step >= 0 || !a.named.empty()) && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
-    const bool ownInput = serve::hasOwnInput(a.input);
+    const bool ownInput = core::hasOwnInput(a.input);
     // A capture holds maps alone; edits need the weights.
     if (a.step >= 0 && !ownInput && a.edits.empty() && (!input || recorded)) {
         const std::string captures = a.path + "/captures";

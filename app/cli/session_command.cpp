@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 #include "app/cli/commands.h"
 #include "app/serve/request_handler.h"
@@ -59,12 +60,14 @@ int runSession(const SessionArguments&, const Call&) {
     // If memory or time is short, this process gives way to a training.
     std::ofstream("/proc/self/oom_score_adj") << 600;
     ::setpriority(PRIO_PROCESS, 0, 4);
-    core::initDevices(sessionThreads());
-    serve::RequestHandler models;
-    return serve::serve(in, out, [&](serve::Request& request) {
-        if (wire::valueOf<std::string>(request.message(), "m") == "command")
-            return runCommand(request);
-        return models.answer(request);
+    return serve::serve(in, out, [] {
+        core::initDevices(sessionThreads());
+        const auto models = std::make_shared<serve::RequestHandler>();
+        return [models](serve::Request& request) {
+            if (wire::valueOf<std::string>(request.message(), "m") == "command")
+                return runCommand(request);
+            return models->answer(request);
+        };
     });
 }
 

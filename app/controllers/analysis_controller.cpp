@@ -7,8 +7,10 @@
 
 namespace relascope::app {
 
-AnalysisController::AnalysisController(Measurements* measurements, QObject* parent)
-    : QObject(parent), m_measurements(measurements ? measurements : new Measurements(this)) {
+AnalysisController::AnalysisController(Measurements* measurements, Looker* looker)
+    : m_measurements(measurements ? measurements : new Measurements(this)),
+      m_own(looker ? nullptr : std::make_unique<Looker>(wire::Lane::Quick)),
+      m_looker(looker ? *looker : *m_own) {
     for (const auto* analysis : core::analyses()) {
         auto& entry = m_entries[analysis->name];
         // The strip cancels the job that it shows.
@@ -24,27 +26,24 @@ AnalysisController::~AnalysisController() {
         entry.task.disconnect();
         entry.measurement ? entry.task.leave() : entry.task.abandon();
     }
-    m_looker.queue().clear();
+    if (m_own) m_own->queue().clear();
 }
 
-SubjectChange AnalysisController::setSubject(std::optional<AnalysedSubject> subject) {
-    const auto change = changeOf(m_subject, subject);
-    for (const auto* analysis : core::analyses())
-        if (change.affects(analysis->input)) {
-            letGo(*analysis);
-            m_entries.at(analysis->name).begun.reset();
-        }
+void AnalysisController::setSubject(std::optional<Subject> subject) {
+    std::vector<const core::Analysis*> anew;
+    for (const auto* analysis : core::analyses()) {
+        if (stays(*analysis, m_subject, subject)) continue;
+        anew.push_back(analysis);
+        letGo(*analysis);
+        m_entries.at(analysis->name).begun.reset();
+    }
     m_subject = std::move(subject);
-    if (!m_subject) m_looker.end();
+    if (!m_subject && m_own) m_own->end();
     m_measurements->rest();
-    if (m_subject)
-        for (const auto* analysis : core::analyses()) {
-            auto& entry = m_entries.at(analysis->name);
-            if (!change.affects(analysis->input) || entry.measurement) continue;
-            if (auto goesOn = m_measurements->active(*analysis, *m_subject))
-                follow(entry, std::move(goesOn));
-        }
-    return change;
+    if (!m_subject) return;
+    for (const auto* analysis : anew)
+        if (auto goesOn = m_measurements->active(*analysis, *m_subject))
+            follow(m_entries.at(analysis->name), std::move(goesOn));
 }
 
 void AnalysisController::letGo(const core::Analysis& analysis) {
@@ -52,14 +51,9 @@ void AnalysisController::letGo(const core::Analysis& analysis) {
     std::exchange(entry.measurement, nullptr) ? entry.task.leave() : entry.task.abandon();
 }
 
-std::optional<AnalysisRequest> AnalysisController::followed(const core::Analysis& analysis) const {
+std::optional<wire::Asked> AnalysisController::followed(const core::Analysis& analysis) const {
     const auto& measurement = m_entries.at(analysis.name).measurement;
-    return measurement ? std::optional(measurement->request) : std::nullopt;
-}
-
-MeasurementPtr AnalysisController::measured(const core::Analysis& analysis,
-                                            const AnalysisRequest& request) const {
-    return m_subject ? m_measurements->done(analysis, *m_subject, request) : nullptr;
+    return measurement ? std::optional(measurement->asked) : std::nullopt;
 }
 
 void AnalysisController::see(const core::Analysis& analysis) {
@@ -71,7 +65,7 @@ void AnalysisController::repeat(const Measurement& measurement) {
 }
 
 Looker& AnalysisController::lookerFor(const core::Analysis& analysis) {
-    return analysis.onDemand ? m_measurements->lookerFor(*m_subject) : m_looker;
+    return analysis.onDemand ? m_measurements->lookerFor(m_subject->model()) : m_looker;
 }
 
 void AnalysisController::follow(Entry& entry, MeasurementPtr measurement) {
@@ -87,7 +81,7 @@ void AnalysisController::follow(Entry& entry, MeasurementPtr measurement) {
     };
     connect(&one, &Measurement::partial, this, [this, &entry, &one, follows](const Answer& part) {
         if (!follows()) return;
-        if (one.analysis.continues) entry.begun = {one.request, enabledEdits(one.subject.edits)};
+        if (one.analysis.continues) entry.begun = one.asked;
         Q_EMIT reported(one.analysis, part, false);
     });
     connect(&one, &Measurement::ended, this, [this, &entry, follows] {
@@ -102,19 +96,21 @@ void AnalysisController::follow(Entry& entry, MeasurementPtr measurement) {
     });
 }
 
-void AnalysisController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
+void AnalysisController::findCost(const core::Analysis& analysis, const wire::Asked& question) {
     if (!m_subject) return;
+    auto& looker = lookerFor(analysis);
+    auto asked = question;
+    asked.lane = looker.lane();
+    looker.use(asked.subjects.front());
     struct Found {
         std::optional<Answer> kept;
         AnalysisCost cost;
     };
-    lookerFor(analysis).run(
+    looker.run(
         task(analysis), QString::fromStdString(analysis.progressText),
-        [&analysis, request, subject = *m_subject](Engine& models, LongJob&,
-                                                   const Looker::Progress& progress) {
+        [&analysis, asked](Engine& models, LongJob&, const Looker::Progress& progress) {
             return withoutOptionNames([&] {
                 Found found;
-                const auto asked = questionOf(analysis, request, subject);
                 if (analysis.kept) found.kept = wire::keptAnswer(models.session, asked, progress);
                 if (!found.kept) found.cost = wire::cost(models.session, asked, progress);
                 return found;
@@ -128,19 +124,20 @@ void AnalysisController::findCost(const core::Analysis& analysis, const Analysis
 }
 
 void AnalysisController::findKept(const core::Analysis& analysis,
-                                  std::vector<AnalysisRequest> requests,
-                                  std::function<void(const AnalysisRequest&)> found) {
+                                  std::vector<wire::Asked> questions,
+                                  std::function<void(const wire::Asked&)> found) {
     if (!m_subject || !analysis.kept || task(analysis).busy()) return;
-    using Found = std::optional<std::pair<AnalysisRequest, Answer>>;
-    lookerFor(analysis).run(
+    using Found = std::optional<std::pair<wire::Asked, Answer>>;
+    auto& looker = lookerFor(analysis);
+    looker.use(m_subject->model());
+    for (auto& asked : questions) asked.lane = looker.lane();
+    looker.run(
         task(analysis), QStringLiteral("Looking for what was measured before"),
-        [&analysis, requests = std::move(requests), subject = *m_subject](
-            Engine& models, LongJob&, const Looker::Progress& progress) {
-            for (const auto& request : requests) {
-                const auto asked = questionOf(analysis, request, subject);
+        [questions = std::move(questions)](Engine& models, LongJob&,
+                                           const Looker::Progress& progress) {
+            for (const auto& asked : questions)
                 if (auto kept = wire::keptAnswer(models.session, asked, progress))
-                    return Found(std::in_place, request, std::move(*kept));
-            }
+                    return Found(std::in_place, asked, std::move(*kept));
             return Found();
         },
         [this, &analysis, found = std::move(found)](const Found& kept) {
@@ -156,15 +153,16 @@ void AnalysisController::findKept(const core::Analysis& analysis,
 constexpr int kOtherAnswers = 6;
 
 void AnalysisController::findOtherAnswer(const QString& split) {
-    if (!m_subject || !m_subject->data || !m_subject->sample) return;
+    if (!m_subject || !m_subject->data || !m_subject->asked.sample) return;
     const auto* data = m_subject->data->find(split.toStdString());
-    const auto label = m_subject->sample->label;
+    const auto label = m_subject->asked.sample->label;
     if (!data || label < 0 || data->labels().size() < 2) return;
+    m_looker.use(m_subject->model());
     m_looker.post(
         this,
         [from = wire::Example{m_subject->data->data, data->name, data->info.size - 1},
          other = label == 0 ? 1 : 0, label,
-         model = modelOf(*m_subject)](Engine& models, const Looker::Progress& progress) mutable {
+         model = m_subject->model()](Engine& models, const Looker::Progress& progress) mutable {
             std::optional<std::int64_t> best;
             float least = 1.0F;
             for (int n = 0; n < kOtherAnswers; ++n) {
@@ -187,40 +185,35 @@ void AnalysisController::findOtherAnswer(const QString& split) {
             }
             return best;
         },
-        [this, split, path = m_subject->path, label](const std::optional<std::int64_t>& found) {
-            if (found && m_subject && m_subject->path == path && m_subject->sample &&
-                m_subject->sample->label == label)
+        [this, split, path = m_subject->model().path,
+         label](const std::optional<std::int64_t>& found) {
+            if (found && m_subject && m_subject->model().path == path && m_subject->asked.sample &&
+                m_subject->asked.sample->label == label)
                 Q_EMIT exampleFound(split, *found);
         });
 }
 
-bool AnalysisController::continues(const core::Analysis& analysis,
-                                   const AnalysisRequest& request) const {
+bool AnalysisController::continues(const core::Analysis& analysis, const wire::Asked& asked) const {
     const auto& begun = m_entries.at(analysis.name).begun;
-    return begun && m_subject && begun->first.sameAs(request) &&
-           begun->second == enabledEdits(m_subject->edits);
+    return begun && sameQuestion(analysis, *begun, asked);
 }
 
-void AnalysisController::run(const core::Analysis& analysis, const AnalysisRequest& request) {
+void AnalysisController::run(const core::Analysis& analysis, const wire::Asked& asked) {
     if (!m_subject) return;
     auto& entry = m_entries.at(analysis.name);
-    if (!continues(analysis, request)) entry.begun.reset();
+    if (!continues(analysis, asked)) entry.begun.reset();
     if (analysis.onDemand) {
         letGo(analysis);
-        return follow(entry, m_measurements->begin(analysis, request, *m_subject));
+        return follow(entry, m_measurements->begin(analysis, asked, *m_subject));
     }
     m_looker.ask(
-        task(analysis), QString::fromStdString(analysis.progressText),
-        [&analysis, request, subject = *m_subject] {
-            return questionOf(analysis, request, subject);
-        },
+        task(analysis), QString::fromStdString(analysis.progressText), asked,
         [this, &analysis, &entry](const Answer& answer) {
             entry.begun.reset();
             Q_EMIT reported(analysis, answer, true);
         },
-        [this, &analysis, &entry, request,
-         edits = enabledEdits(m_subject->edits)](const Answer& part) {
-            if (analysis.continues) entry.begun = {request, edits};
+        [this, &analysis, &entry, asked](const Answer& part) {
+            if (analysis.continues) entry.begun = asked;
             Q_EMIT reported(analysis, part, false);
         },
         [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });

@@ -17,14 +17,11 @@
 
 namespace relascope::app {
 
-InputRequest firstInput(const widgets::InputOffer& offer) {
-    InputRequest first;
-    if (offer.references > 0) first.kind = InputRequest::Kind::Reference;
-    if (offer.kind == widgets::InputOffer::Kind::Text) {
-        first.kind = InputRequest::Kind::Text;
-        first.text = QString::fromUtf8(widgets::exampleTexts().front().text);
-    }
-    return first;
+Question firstInput(const widgets::InputOffer& offer) {
+    if (offer.kind == widgets::InputOffer::Kind::Text)
+        return inputAs({{"text", std::string(widgets::exampleTexts().front().text)}});
+    if (offer.references > 0) return inputAs({{"reference", std::int64_t{1}}});
+    return inputAs({{"random", std::int64_t{0}}});
 }
 
 void CheckpointNumbers::setCheckpoint(const CheckpointInfo& info) {
@@ -186,12 +183,12 @@ CheckpointController::CheckpointController(QObject* parent)
     connect(&m_session, &Inspection::textRead, this,
             [this] { Q_EMIT textProblem(m_session.textNote()); });
     connect(&m_session, &Inspection::partlyInspected, this,
-            [this](const std::shared_ptr<const ProbeResult>& result, const InputRequest& request) {
-                Q_EMIT probed({result, {}, {}, {}, {}}, request);
+            [this](const std::shared_ptr<const ProbeResult>& result, const Question& input) {
+                Q_EMIT probed({result, {}, {}, {}, {}}, input);
             });
     connect(&m_session, &Inspection::inspected, this,
-            [this](const widgets::Inspected& result, const InputRequest& request) {
-                Q_EMIT probed(result, request);
+            [this](const widgets::Inspected& result, const Question& input) {
+                Q_EMIT probed(result, input);
                 if (!m_session.text().isEmpty()) Q_EMIT textProblem(m_session.textNote());
             });
     connect(&m_session, &Inspection::refused, this, [this](const QString& sentence) {
@@ -307,9 +304,8 @@ void CheckpointController::verify() {
     if (!verifyDisabledReason().isEmpty()) return;
     const wire::Asked asked(Question{"verify", {{m_info->folder, {}, {}, {}, {}, {}}}, {}});
     m_verifier.askOnce(
-        m_task, QStringLiteral("Comparing with the reference outputs"), [asked] { return asked; },
-        core::verifyReportOf, [this](const VerifyReport& report) { Q_EMIT verified(report); },
-        true);
+        m_task, QStringLiteral("Comparing with the reference outputs"), asked, core::verifyReportOf,
+        [this](const VerifyReport& report) { Q_EMIT verified(report); }, true);
 }
 
 void CheckpointController::convert(const QString& out) {
@@ -342,8 +338,8 @@ void CheckpointController::weightsLoaded(const QString& warning) {
     Q_EMIT loadedChanged();
     if (!warning.isEmpty()) Q_EMIT warned(warning);
     auto first = firstInput(m_session.offer());
-    if (first.kind == InputRequest::Kind::Text && m_data.isText() && !m_data.pinned_text.empty())
-        first.text = QString::fromStdString(m_data.pinned_text);
+    if (first.option("text") && m_data.isText() && !m_data.pinned_text.empty())
+        first.set("text", m_data.pinned_text);
     m_session.choose(first);
 }
 
@@ -366,24 +362,18 @@ void CheckpointController::setEdits(const EditList& edits) {
     if (loaded()) m_session.inspect();
 }
 
-void CheckpointController::evaluate(const EvaluationRequest& request) {
+void CheckpointController::evaluate(const NamedEvaluation& wanted) {
     if (!evaluateDisabledReason().isEmpty()) return;
+    auto [asked, name] = wanted;
     // The exact weights are evaluated, also after generating with rounded ones.
-    wire::Asked asked(Question{"eval", weightsAt(path(), std::nullopt).subjects, {}});
+    asked.subjects = weightsAt(path(), std::nullopt).subjects;
     if (const auto tokenizer = m_session.tokenizerPath(); loaded() && !tokenizer.empty())
         asked.set("tokenizer", tokenizer);
-    if (!request.file.isEmpty())
-        asked.set("data", request.file.toStdString());
-    else
-        asked.set("split", request.split);
-    if (request.windows > 0) asked.set("windows", std::int64_t{request.windows});
-    if (request.file.isEmpty() && !request.text) asked.data = wire::Data{request.options};
     m_looker.askOnce(
-        m_task, QStringLiteral("Evaluating on %1").arg(request.name), [asked] { return asked; },
-        core::evaluationOf,
-        [this, request](const Evaluation& evaluation) {
-            m_evaluatedOn = request;
-            Q_EMIT evaluated(evaluation, request.name);
+        m_task, QStringLiteral("Evaluating on %1").arg(name), asked, core::evaluationOf,
+        [this, asked, name = name](const Evaluation& evaluation) {
+            m_evaluatedOn = asked;
+            Q_EMIT evaluated(evaluation, name);
         },
         false);
 }

@@ -22,7 +22,7 @@ namespace relascope::app {
 
 /// The input that is shown first for an opened model: an example text for a language model,
 /// otherwise a stored input if there is one, or a random input.
-InputRequest firstInput(const widgets::InputOffer& offer);
+Question firstInput(const widgets::InputOffer& offer);
 
 // Reads the values of a checkpoint's tensors one after another, selected ones first.
 
@@ -100,15 +100,8 @@ private:
     JobQueue m_disk;
 };
 
-/// The data that a loaded model is evaluated on: generated, or from a file.
-struct EvaluationRequest {
-    DataOptions options;
-    std::string split = "validation";
-    QString file;  ///< .npz; empty: generated data or, for language models, the text of the run
-    bool text = false;
-    qint64 windows = 0;  ///< maximum number of text windows; 0: all
-    QString name;        ///< name of the data, shown with the result
-};
+/// The question `eval` without a model, and the name of the data, which is shown with the result.
+using NamedEvaluation = std::pair<wire::Asked, QString>;
 
 /// Runs one long task at a time, besides reading the numbers and the inspection; a second task is
 /// refused while one runs. Opening another checkpoint drops the results of earlier requests.
@@ -129,15 +122,17 @@ public:
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
     /// again.
     void setBfloat16(bool on);
-    void evaluate(const EvaluationRequest& request);
-    /// What the last evaluation that was shown was of; nullopt without one of this checkpoint.
-    const std::optional<EvaluationRequest>& evaluatedOn() const { return m_evaluatedOn; }
+    void evaluate(const NamedEvaluation& wanted);
+    /// The question of the last evaluation that was shown; nullopt without one of this checkpoint.
+    const std::optional<wire::Asked>& evaluatedOn() const { return m_evaluatedOn; }
     /// Sets the edits of the inspector and of generated texts, for all later requests.
     void setEdits(const EditList& edits);
     void convert(const QString& out);
 
     CheckpointNumbers& numbers() { return m_numbers; }
     Inspection& session() { return m_session; }
+    /// Asks about the weights that are shown.
+    Looker& looker() { return m_looker; }
     TextGenerator& generator() { return m_generator; }
     RecentCheckpoints& recent() { return m_recent; }
     HubModels& hub() { return m_hub; }
@@ -174,8 +169,7 @@ Q_SIGNALS:
     void opened();
     void verified(const relascope::VerifyReport& report);
     void loadedChanged();
-    void probed(const relascope::widgets::Inspected& result,
-                const relascope::app::InputRequest& request);
+    void probed(const relascope::widgets::Inspected& result, const relascope::Question& input);
     /// Emitted with the problem of the typed text; empty if the text is valid.
     void textProblem(const QString& sentence);
     void evaluated(const relascope::Evaluation& evaluation, const QString& name);
@@ -194,14 +188,14 @@ private:
     QString m_run, m_prompt;
     DataOptions m_data;  ///< data options of m_run
     JobQueue m_headers, m_checks;
-    Looker m_looker, m_verifier;
+    Looker m_looker, m_verifier{wire::Lane::Long};
     RecentCheckpoints m_recent;
     HubModels m_hub;
     CheckpointNumbers m_numbers;
     Inspection m_session;
     TextGenerator m_generator;
     LongTask m_task;
-    std::optional<EvaluationRequest> m_evaluatedOn;
+    std::optional<wire::Asked> m_evaluatedOn;
 };
 
 }  // namespace relascope::app

@@ -13,15 +13,13 @@
 
 namespace relascope::app {
 
-QString DuelSubject::name() const {
-    QString name = checkpointTitles({path}).front();
-    if (step) name += QStringLiteral(", step %1").arg(widgets::groupedNumber(*step));
-    if (edits.anyEnabled()) name += QStringLiteral(", edited: ") + wordsOfList(edits);
+QString titleOf(const wire::Asked& weights) {
+    QString name = checkpointTitles({placeOf(weights)}).front();
+    if (const auto step = stepOf(weights))
+        name += QStringLiteral(", step %1").arg(widgets::groupedNumber(*step));
+    if (const auto& edits = weights.edits.at(0); edits.anyEnabled())
+        name += QStringLiteral(", edited: ") + wordsOfList(edits);
     return name;
-}
-
-QString DuelSubject::host() const {
-    return HostsController::hostOf(path);
 }
 
 namespace {
@@ -65,8 +63,7 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
                 Q_EMIT dataRead();
             }
             if (!m_customInput || !complete()) return;
-            const bool text = m_customInput->kind == InputRequest::Kind::Text;
-            if (text && !session->tokenizer())
+            if (m_customInput->option("text") && !session->tokenizer())
                 return refuse(
                     QStringLiteral("its tokenizer is unknown; put a tokenizer.json beside its "
                                    "weights"));
@@ -99,17 +96,56 @@ DuelProbes::~DuelProbes() = default;
 
 QString DuelProbes::dataRun() const {
     for (const auto& subject : m_subjects)
-        if (subject && core::isRunFolder(subject->path.toStdString())) return subject->path;
+        if (subject && core::isRunFolder(subject->subjects[0].path)) return placeOf(*subject);
     return {};
 }
 
-void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject) {
+QString DuelProbes::host(std::size_t side) const {
+    return HostsController::hostOf(placeOf(*m_subjects[side]));
+}
+
+namespace {
+
+bool sameWeights(const std::optional<wire::Asked>& a, const std::optional<wire::Asked>& b) {
+    return a && b ? a->subjects == b->subjects && a->edits == b->edits : !a && !b;
+}
+
+/// Whether the examples of a run are those of the data.
+bool hasData(const std::string& run, const DataOptions& data) {
+    try {
+        return core::runData(run, core::readRunOptions(run).data) == data;
+    } catch (const Error&) {  // no run, or one that is gone
+        return false;
+    }
+}
+
+}  // namespace
+
+std::optional<wire::Asked> DuelProbes::shown(std::size_t side) const {
+    if (!m_subjects[side] || !m_sides[side].result) return std::nullopt;
+    auto asked = *m_subjects[side];
+    auto& model = asked.subjects[0];
+    // Of a chosen step it shows the one whose weights are kept.
+    if (!model.checkpoint.empty()) model.checkpoint = std::to_string(m_sides[side].result->step);
+    if (m_customInput) {
+        // Stored and random inputs are those of A.
+        const bool ofA = m_customInput->option("reference") || m_customInput->option("random");
+        if (ofA && placeOf(asked) != placeOf(*m_subjects[0])) return std::nullopt;
+        asked.options = m_customInput->options;
+    } else {
+        if (!m_data || !hasData(model.path, m_data->data.options)) return std::nullopt;
+        asked.options = {{"sample", std::int64_t{m_example}}, {"split", m_split}};
+    }
+    return asked;
+}
+
+void DuelProbes::setSubject(std::size_t side, std::optional<wire::Asked> subject) {
     m_sides[side].opening.abandon();
-    const bool again = m_subjects[side] == subject;
+    const bool again = sameWeights(m_subjects[side], subject);
     // After a failure or a cancelled load choosing it again tries again.
     if (again && (!subject || m_sides[side].result || task(side).busy() || m_task.busy())) return;
     const bool otherA =
-        side == 0 && (!subject || !m_subjects[0] || subject->path != m_subjects[0]->path);
+        side == 0 && (!subject || !m_subjects[0] || placeOf(*subject) != placeOf(*m_subjects[0]));
     m_subjects[side] = std::move(subject);
     forget(side);
     const auto dataBefore = std::exchange(m_dataRun, dataRun());
@@ -133,11 +169,10 @@ void DuelProbes::openFar(std::size_t side, const QString& path) {
         const auto opened = wire::openFarCheckpoint(models.session, path, progress);
         return opened.run == path ? path : opened.info.path;
     };
-    own.looker.run(
-        own.opening, QStringLiteral("Opening %1").arg(letterOf(side)), work,
-        [this, side](const std::string& opened) {
-            setSubject(side, DuelSubject{QString::fromStdString(opened), std::nullopt, {}});
-        });
+    own.looker.run(own.opening, QStringLiteral("Opening %1").arg(letterOf(side)), work,
+                   [this, side](const std::string& opened) {
+                       setSubject(side, weightsAt(QString::fromStdString(opened), std::nullopt));
+                   });
 }
 
 void DuelProbes::readAgain(std::size_t side) {
@@ -155,9 +190,7 @@ void DuelProbes::readData() {
     m_task.abandon();
     for (std::size_t k = 0; k < 2; ++k) forget(k);  // their results are for other data
     if (m_dataRun.isEmpty()) {
-        if (m_subjects[0])
-            m_sides[0].session->load(weightsAt(m_subjects[0]->path, m_subjects[0]->step),
-                                     QStringLiteral("Loading A"));
+        if (m_subjects[0]) m_sides[0].session->load(*m_subjects[0], QStringLiteral("Loading A"));
         return;
     }
     const auto path = m_dataRun.toStdString();
@@ -206,35 +239,31 @@ void DuelProbes::chooseExample(const std::string& split, qint64 example) {
     ask();
 }
 
-void DuelProbes::chooseInput(const InputRequest& request) {
-    m_customInput = request;
+void DuelProbes::chooseInput(const Question& input) {
+    m_customInput = input;
     for (std::size_t k = 0; k < 2; ++k) forget(k);
     ask();
 }
 
 void DuelProbes::chooseText(const QString& text) {
     if (text.isEmpty()) return;
-    m_customInput = InputRequest();
-    m_customInput->kind = InputRequest::Kind::Text;
-    m_customInput->text = text;
+    m_customInput = inputAs({{"text", text.toStdString()}});
     for (std::size_t k = 0; k < 2; ++k) forget(k);
     if (!complete()) return;
     for (std::size_t k = 0; k < 2; ++k)
-        if (auto& session = *m_sides[k].session;
-            session.opened() == weightsAt(m_subjects[k]->path, m_subjects[k]->step))
+        if (auto& session = *m_sides[k].session; session.opened() == *m_subjects[k])
             session.chooseText(text);  // tokenizes the text after the last key
         else
             ask(k);
 }
 
 std::optional<std::size_t> DuelProbes::inputOwner() const {
-    using Kind = InputRequest::Kind;
     if (m_customInput)
-        return m_customInput->kind == Kind::Reference || m_customInput->kind == Kind::Random
+        return m_customInput->option("reference") || m_customInput->option("random")
                    ? std::optional<std::size_t>(0)
                    : std::nullopt;
-    if (m_subjects[0]->host() == m_subjects[1]->host()) return std::nullopt;
-    return m_dataRun == m_subjects[0]->path ? 0 : 1;
+    if (host(0) == host(1)) return std::nullopt;
+    return m_dataRun == placeOf(*m_subjects[0]) ? 0 : 1;
 }
 
 void DuelProbes::ask() {
@@ -246,7 +275,7 @@ void DuelProbes::ask() {
 void DuelProbes::ask(std::size_t side) {
     auto& session = *m_sides[side].session;
     const auto& subject = *m_subjects[side];
-    wire::Asked input(weightsAt(subject.path, subject.step));
+    auto input = subject;
     if (waitsForInput(side)) {
         const auto& made = m_sides[1 - side].result;
         if (!made) return forget(side);  // until the other side has its result
@@ -256,10 +285,9 @@ void DuelProbes::ask(std::size_t side) {
         return inspect(side, std::move(input));
     }
     if (!m_customInput) return inspect(side, std::move(input));
-    const auto wanted = weightsAt(subject.path, subject.step);
-    if (session.opened() == wanted) return session.choose(*m_customInput);
+    if (session.opened() == subject) return session.choose(*m_customInput);
     session.forgetInput();
-    session.load(wanted, QStringLiteral("Loading %1").arg(letterOf(side)));
+    session.load(subject, QStringLiteral("Loading %1").arg(letterOf(side)));
 }
 
 void DuelProbes::inspect(std::size_t side, wire::Asked input) {
@@ -267,15 +295,15 @@ void DuelProbes::inspect(std::size_t side, wire::Asked input) {
     const auto& subject = *m_subjects[side];
     auto& session = *m_sides[side].session;
     if (m_data) input.classNames = m_data->at(m_split).info.classNames;
-    const bool there = subject.host() == HostsController::hostOf(m_dataRun);
+    const bool there = host(side) == HostsController::hostOf(m_dataRun);
     if (m_data && (there || isGenerated(m_data->data.options))) {
         // The run of the data is on no other machine.
         input.data = there ? m_data->data : wire::Data{m_data->data.options};
         if (!m_customInput)
             input.set("sample", std::int64_t{m_example}), input.set("split", m_split);
     }
-    session.setEdits(subject.edits);
-    session.inspectRun(subject.path, subject.step, std::move(input));
+    session.setEdits(subject.edits[0]);
+    session.inspectRun(placeOf(subject), stepOf(subject), std::move(input));
 }
 
 void DuelProbes::answer() {
@@ -284,8 +312,9 @@ void DuelProbes::answer() {
     widgets::Inspected both;
     both.result = second;
     auto a = *m_subjects[0];
-    if (a.step) a.step = first->step;  // the kept step nearest to the chosen one
-    both.pinned = {first, a.name()};
+    // The kept step nearest to the chosen one.
+    if (auto& step = a.subjects[0].checkpoint; !step.empty()) step = std::to_string(first->step);
+    both.pinned = {first, titleOf(a)};
     const auto &ours = first->sample.source, &theirs = second->sample.source;
     if (ours.text && theirs.text && ours.labels != theirs.labels)
         both.pinned.tokens =

@@ -22,17 +22,8 @@
 
 namespace relascope::app {
 
-/// One of the two models that are compared: its weights and its edits.
-struct DuelSubject {
-    QString path;                ///< a run folder or a checkpoint
-    std::optional<qint64> step;  ///< step of a run; nullopt: the newest weights
-    EditList edits = {};
-    /// "dat-occurs, step 250, edited: layer 2 relations zero"
-    QString name() const;
-    /// The machine that the weights are on; empty for this machine.
-    QString host() const;
-    bool operator==(const DuelSubject&) const = default;
-};
+/// "dat-occurs, step 250, edited: layer 2 relations zero"
+QString titleOf(const wire::Asked& weights);
 
 class DuelProbes : public QObject {
     Q_OBJECT
@@ -40,9 +31,9 @@ public:
     explicit DuelProbes(QObject* parent = nullptr);
     ~DuelProbes() override;
 
-    /// Sets a subject; side 0 is A, side 1 is B. The data are those of A, or of B if A is a
-    /// checkpoint.
-    void setSubject(std::size_t side, std::optional<DuelSubject> subject);
+    /// Sets the weights and edits of a side (weightsAt()); side 0 is A, side 1 is B. The data are
+    /// those of A, or of B if A is a checkpoint.
+    void setSubject(std::size_t side, std::optional<wire::Asked> subject);
     /// Makes a path chosen in FarFileDialog the subject, once the files that the window needs are
     /// mirrored; emits notOpened() if that fails.
     void openFar(std::size_t side, const QString& path);
@@ -50,7 +41,12 @@ public:
     void again();
     /// Reads the weights of a side again, as newer ones may be on the disk.
     void readAgain(std::size_t side);
-    const std::optional<DuelSubject>& subject(std::size_t side) const { return m_subjects[side]; }
+    const std::optional<wire::Asked>& subject(std::size_t side) const { return m_subjects[side]; }
+    /// The machine that the weights of a side are on; empty for this machine.
+    QString host(std::size_t side) const;
+    /// What a side shows of its input, without its map, as it can be asked again; nullopt without
+    /// an answer, and where the other side makes the input.
+    std::optional<wire::Asked> shown(std::size_t side) const;
     bool complete() const { return m_subjects[0] && m_subjects[1]; }
     /// The data of the examples; null while they are read, or if neither subject is a run.
     const std::shared_ptr<const wire::OpenedData>& data() const { return m_data; }
@@ -58,11 +54,11 @@ public:
     qint64 example() const { return m_example; }
     void chooseExample(const std::string& split, qint64 example);
     /// Makes both sides read this input instead of an example.
-    void chooseInput(const InputRequest& request);
+    void chooseInput(const Question& input);
     /// Makes both sides read a text that is being typed; an empty text is ignored.
     void chooseText(const QString& text);
     /// The input that is read instead of an example; nullopt if an example is read.
-    const std::optional<InputRequest>& own() const { return m_customInput; }
+    const std::optional<Question>& own() const { return m_customInput; }
     /// The inputs that A accepts if it is a checkpoint, once its weights have been opened.
     const widgets::InputOffer& offer() const { return m_sides[0].session->offer(); }
     /// The task that loads and computes a side.
@@ -117,9 +113,9 @@ private:
     std::optional<std::size_t> inputOwner() const;
     bool waitsForInput(std::size_t side) const { return inputOwner().value_or(side) != side; }
 
-    std::array<std::optional<DuelSubject>, 2> m_subjects;
+    std::array<std::optional<wire::Asked>, 2> m_subjects;
     std::array<Side, 2> m_sides;
-    std::optional<InputRequest> m_customInput;
+    std::optional<Question> m_customInput;
     std::optional<ProbeSample> m_ownersInput;  ///< input sent to the side that waitsForInput()
     QString m_dataRun;                         ///< run whose data are or were read
     std::shared_ptr<const wire::OpenedData> m_data;

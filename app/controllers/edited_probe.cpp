@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "answers/evaluation_answer.h"
-#include "app/controllers/analysis_controller.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection.h"
 #include "interventions/edit_words.h"
@@ -70,12 +69,12 @@ EditEvaluation::~EditEvaluation() {
     m_looker.queue().clear();
 }
 
-void EditEvaluation::evaluate(const AnalysedSubject& subject, const std::string& split) {
-    const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits);
+void EditEvaluation::evaluate(const Subject& subject, const std::string& split) {
+    const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits());
     // Two models are in the memory only while this runs.
     m_looker.askOnce(
-        m_task, QStringLiteral("Evaluating on %1").arg(name),
-        [subject, split] { return effectQuestion(subject, split); }, core::editEffectOf,
+        m_task, QStringLiteral("Evaluating on %1").arg(name), effectQuestion(subject, split),
+        core::editEffectOf,
         [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); },
         true);
 }

@@ -8,8 +8,8 @@
 
 #include <QObject>
 
-#include "app/controllers/analysis_controller.h"
 #include "app/controllers/looker.h"
+#include "app/controllers/subject.h"
 #include "types/edit.h"
 #include "types/edit_results.h"
 #include "widgets/inspector/inspector_view.h"
@@ -42,7 +42,7 @@ public:
     ~EditEvaluation() override;
 
     /// Runs the examples of the split with and without the edits of the subject.
-    void evaluate(const AnalysedSubject& subject, const std::string& split);
+    void evaluate(const Subject& subject, const std::string& split);
     LongTask& task() { return m_task; }
 
 Q_SIGNALS:
@@ -50,7 +50,7 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    Looker m_looker;
+    Looker m_looker{wire::Lane::Long};
     LongTask m_task;
 };
 

@@ -12,6 +12,7 @@
 #include "model/public/public_options.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
+#include "question/question_input.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "types/error.h"
@@ -152,11 +153,12 @@ widgets::InputOffer offerOf(const ModelOptions& o, int references, bool text) {
     return offer;
 }
 
-ProbeSample sampleOfTokens(const InputRequest& request, const core::Tokenizer* tokenizer) {
-    const std::vector<std::int64_t> source(request.source.begin(), request.source.end());
-    const bool pair = !request.target.empty();
-    ProbeSample sample = core::tokenSample(pair ? nullptr : tokenizer, source, "typed");
-    sample.target.tokens.assign(request.target.begin(), request.target.end());
+ProbeSample sampleOfTokens(const Question& input, const core::Tokenizer* tokenizer) {
+    using Ids = std::vector<std::int64_t>;
+    const auto target = input.value<Ids>("target");
+    ProbeSample sample = core::tokenSample(target.empty() ? tokenizer : nullptr,
+                                           input.value<Ids>("tokens"), "typed");
+    sample.target.tokens = target;
     return sample;
 }
 
@@ -181,11 +183,6 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 }
 
 }  // namespace
-
-Question weightsAt(const QString& path, std::optional<qint64> step) {
-    const auto checkpoint = step ? std::to_string(*step) : std::string();
-    return {core::kInspectView, {{path.toStdString(), {}, checkpoint, {}, {}, {}}}, {}};
-}
 
 Inspection::Inspection(Looker& looker, QObject* parent) : QObject(parent), m_looker(looker) {
     m_typing.setSingleShot(true);
@@ -220,6 +217,7 @@ void Inspection::load(const Question& wanted, const QString& text) {
         loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
         return loaded;
     };
+    m_looker.use(wanted.subjects.front());
     m_looker.run(m_task, text, work, [this, wanted](Loaded read) {
         m_opened = wanted;
         m_offer = offerOf(read.weights.model, read.weights.references, read.tokenizer != nullptr);
@@ -241,7 +239,7 @@ void Inspection::chooseTokenizer(const QString& path) {
                      m_tokenizer = std::move(tokenizer);
                      m_offer.kind = widgets::InputOffer::Kind::Text;
                      Q_EMIT tokenizerChosen();
-                     choose(InputRequest(m_request));
+                     choose(Question(m_request));
                  });
 }
 
@@ -269,34 +267,30 @@ void Inspection::clear() {
 
 void Inspection::forgetInput() {
     ++m_inputs;
+    m_request = {};
     m_own.reset();
     m_text.clear();
     m_textNote.clear();
 }
 
-void Inspection::choose(const InputRequest& request) {
-    using Kind = InputRequest::Kind;
+void Inspection::choose(const Question& input) {
     ++m_inputs;  // an input that is being read is no longer wanted
-    m_request = request;
-    m_text = request.kind == Kind::Text ? request.text : QString();
-    switch (request.kind) {
-        case Kind::Reference:
-        case Kind::Random:
-            m_own.reset();
-            return Q_EMIT inputRead();
-        case Kind::Tokens:
-            m_own = sampleOfTokens(request, m_tokenizer.get());
-            return Q_EMIT inputRead();
-        case Kind::Text:
-            return readText();
-        case Kind::Picture:
-            break;
+    m_request = input;
+    m_text = QString::fromStdString(input.text("text"));
+    if (input.option("text")) return readText();
+    if (input.option("reference") || input.option("random")) {
+        m_own.reset();
+        return Q_EMIT inputRead();
     }
-    if (!m_model) return;
+    if (input.option("tokens")) {
+        m_own = sampleOfTokens(input, m_tokenizer.get());
+        return Q_EMIT inputRead();
+    }
+    if (!m_model || !input.option("image")) return;
     m_looker.post(
         this,
-        [file = request.picture.toStdString(), model = *m_model](Engine& models,
-                                                                 const Looker::Progress& progress) {
+        [file = input.text("image"), model = *m_model](Engine& models,
+                                                       const Looker::Progress& progress) {
             return wire::picture(models.session, file, model, progress);
         },
         [this, input = m_inputs](ProbeSample read) {
@@ -322,9 +316,7 @@ void Inspection::note(const QString& sentence) {
 /// Tokenizing a long text is slow, so it does not run on the window's thread.
 void Inspection::readText() {
     if (m_text.isEmpty() || !m_model) return;
-    m_request = {};
-    m_request.kind = InputRequest::Kind::Text;
-    m_request.text = m_text;
+    m_request = inputAs({{"text", m_text.toStdString()}});
     if (!m_tokenizer) return note(m_noTokenizer);
     m_reading.post(
         this,
@@ -366,6 +358,7 @@ void Inspection::probe(wire::Asked asked) {
     m_effects.abandon();
     asked.edits = {m_edits};
     m_asked = asked;
+    m_looker.use(asked.subjects.front());
     const auto work = [this, asked, layer = m_shownLayer, input = m_request](
                           Engine& models, LongJob& job, const Looker::Progress& progress) {
         // Reported on the window's thread, and only while this session wants the result.
@@ -414,14 +407,9 @@ void Inspection::inspect() {
 }
 
 wire::Asked Inspection::input() const {
-    wire::Asked asked;
+    wire::Asked asked(m_request);
     asked.command = core::kInspectView;
     asked.sample = m_own;
-    if (m_own) return asked;
-    if (m_request.kind == InputRequest::Kind::Reference)
-        asked.set("reference", std::int64_t{m_request.reference} + 1);
-    else
-        asked.set("random", static_cast<std::int64_t>(m_request.seed));
     return asked;
 }
 

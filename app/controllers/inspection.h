@@ -17,6 +17,7 @@
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/looker.h"
+#include "app/controllers/subject.h"
 #include "text/tokenizer.h"
 #include "types/generate_options.h"
 #include "types/model_options.h"
@@ -54,19 +55,10 @@ std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult
 std::vector<float> nextTokensBefore(const std::vector<TokenChoice>& choices,
                                     const ProbeResult* other);
 
-/// The input that a model is applied to.
-struct InputRequest {
-    enum class Kind { Reference, Random, Tokens, Picture, Text };
-    Kind kind = Kind::Random;
-    int reference = 0;
-    quint64 seed = 0;
-    std::vector<qint64> source, target;
-    QString picture;
-    QString text;
-};
-
-/// Asks for the maps of a run at `step` or the nearest kept step; nullopt: of the newest weights.
-Question weightsAt(const QString& path, std::optional<qint64> step);
+/// An input of the user as a question names it, without a model: {{"text", "a cat"}}.
+inline Question inputAs(std::vector<Option> options) {
+    return {{}, {}, std::move(options)};
+}
 
 /// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
 /// is delivered; earlier ones are dropped.
@@ -107,7 +99,7 @@ public:
     void clear();
 
     // The input
-    void choose(const InputRequest& request);
+    void choose(const Question& input);
     /// Sets a typed text, which is tokenized shortly after the last key. An empty text is ignored.
     void chooseText(const QString& text);
     /// Sets a text from a file or the last session, and shows it in the field.
@@ -120,8 +112,10 @@ public:
     /// The picture, tokens or text chosen by the user; without one, an input of the model or the
     /// data.
     const std::optional<ProbeSample>& own() const { return m_own; }
+    /// Whether the user has chosen an input that is no example of the data.
+    bool chosen() const { return !m_request.options.empty(); }
     /// The last input that was chosen; own() is it once it has been read.
-    const InputRequest& request() const { return m_request; }
+    const Question& request() const { return m_request; }
     /// The question for the maps of the input, without a model.
     wire::Asked input() const;
     void forgetInput();
@@ -151,8 +145,7 @@ Q_SIGNALS:
     void inputRead();                       ///< own() or the request changed
     void textRead();                        ///< textNote() changed
     void textOffered(const QString& text);  ///< text from a file or the last session
-    void inspected(const relascope::widgets::Inspected& result,
-                   const relascope::app::InputRequest& request);
+    void inspected(const relascope::widgets::Inspected& result, const relascope::Question& input);
     /// The hook points of the model; emitted before inspected().
     void pointsFound(const relascope::app::Points& points);
     /// Emitted with the reason if an edit does not fit; the maps without edits follow. Empty if all
@@ -164,7 +157,7 @@ Q_SIGNALS:
     void effectsFound(const QStringList& effects);
     /// The maps of some layers, while the others are computed; inspected() follows.
     void partlyInspected(const std::shared_ptr<const relascope::ProbeResult>& result,
-                         const relascope::app::InputRequest& request);
+                         const relascope::Question& input);
     void capturesCounted(qint64 samples);   ///< emitted before inspected()
     void refused(const QString& sentence);  ///< there are no maps, for this reason
     void failed(const QString& sentence);   ///< model or input could not be read
@@ -183,7 +176,7 @@ private:
     std::optional<ModelOptions> m_model;
     core::TokenizerPtr m_tokenizer;
     widgets::InputOffer m_offer;
-    InputRequest m_request;  ///< the last request
+    Question m_request;  ///< the last one; without options where none was chosen
     std::optional<ProbeSample> m_own;
     int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped

@@ -13,9 +13,13 @@ constexpr double kFractionToJudge = 0.03;
 constexpr std::size_t kIdleDesks = 1;  // each holds the weights of a model
 
 /// How long a scan may take is no part of what it is about.
-core::OptionValues withoutSeconds(core::OptionValues values) {
-    values.erase("seconds");
-    return values;
+wire::Asked withoutSeconds(wire::Asked asked) {
+    std::erase_if(asked.options, [](const Option& option) { return option.name == "seconds"; });
+    return asked;
+}
+
+bool sameSubject(const core::Analysis& analysis, const Subject& a, const Subject& b) {
+    return sameQuestion(analysis, questionOf(analysis, a), questionOf(analysis, b));
 }
 
 }  // namespace
@@ -37,9 +41,9 @@ Measurements::Measurements(QObject* parent)
 
 Measurements::~Measurements() = default;
 
-MeasurementPtr Measurements::begin(const core::Analysis& analysis, const AnalysisRequest& request,
-                                   const AnalysedSubject& subject) {
-    auto measurement = std::make_shared<Measurement>(++m_number, analysis, request, subject);
+MeasurementPtr Measurements::begin(const core::Analysis& analysis, const wire::Asked& asked,
+                                   const Subject& subject) {
+    auto measurement = std::make_shared<Measurement>(++m_number, analysis, asked, subject);
     m_all.push_back(measurement);
     const auto ended = [](const MeasurementPtr& one) { return !one->active(); };
     while (std::count_if(m_all.begin(), m_all.end(), ended) >
@@ -59,14 +63,13 @@ void Measurements::beginNext() {
         });
         if (busy >= places || next == m_all.end()) return;
         const auto measurement = *next;
-        Desk& desk = deskFor(measurement->subject);
+        Desk& desk = deskFor(measurement->asked.subjects.front());
         desk.measures = measurement;
         measurement->m_state = Measurement::State::Running;
         measurement->m_began.start();
         desk.looker.ask(
             desk.task, QString::fromStdString(measurement->analysis.progressText),
-            [&analysis = measurement->analysis, request = measurement->request,
-             subject = measurement->subject] { return questionOf(analysis, request, subject); },
+            measurement->asked,
             [this, &desk](const Answer& answer) {
                 desk.measures->m_answer = answer;
                 end(desk, Measurement::State::Done);
@@ -116,11 +119,11 @@ void Measurements::clear() {
     Q_EMIT changed();
 }
 
-void Measurements::see(const core::Analysis& analysis, const AnalysedSubject& subject) {
+void Measurements::see(const core::Analysis& analysis, const Subject& subject) {
     bool any = false;
     for (const auto& one : m_all)
         if (one->state() == Measurement::State::Done && one->analysis == analysis &&
-            sameFor(analysis.input, one->subject, subject))
+            sameSubject(analysis, one->subject, subject))
             any = !std::exchange(one->m_seen, true) || any;
     if (any) Q_EMIT changed();
 }
@@ -135,53 +138,46 @@ int Measurements::active() const {
         std::count_if(m_all.begin(), m_all.end(), [](const auto& one) { return one->active(); }));
 }
 
-MeasurementPtr Measurements::active(const core::Analysis& analysis,
-                                    const AnalysedSubject& subject) const {
+MeasurementPtr Measurements::active(const core::Analysis& analysis, const Subject& subject) const {
     const auto found = std::find_if(m_all.rbegin(), m_all.rend(), [&](const auto& one) {
         return one->active() && one->analysis == analysis &&
-               sameFor(analysis.input, one->subject, subject);
+               sameSubject(analysis, one->subject, subject);
     });
     return found == m_all.rend() ? nullptr : *found;
 }
 
-MeasurementPtr Measurements::done(const core::Analysis& analysis, const AnalysedSubject& subject,
-                                  const AnalysisRequest& request) const {
+MeasurementPtr Measurements::done(const core::Analysis& analysis, const wire::Asked& asked) const {
+    const auto wanted = withoutSeconds(asked);
     const auto found = std::find_if(m_all.rbegin(), m_all.rend(), [&](const auto& one) {
-        auto same = one->request;
-        same.values = withoutSeconds(same.values);
-        auto wanted = request;
-        wanted.values = withoutSeconds(wanted.values);
         return one->state() == Measurement::State::Done && one->analysis == analysis &&
-               same.sameAs(wanted) && one->request.second == request.second &&
-               sameFor(analysis.input, one->subject, subject);
+               sameQuestion(analysis, withoutSeconds(one->asked), wanted);
     });
     return found == m_all.rend() ? nullptr : *found;
 }
 
-Measurements::Desk& Measurements::deskFor(const AnalysedSubject& subject) {
+Measurements::Desk& Measurements::deskFor(const Model& weights) {
     Desk* found = nullptr;
     for (const auto& desk : m_desks) {
         if (desk->measures) continue;
-        const bool hasWeights =
-            desk->path == subject.path && desk->checkpoint == subject.checkpoint;
+        const bool hasWeights = desk->weights == weights;
         // A session that is ending a cancelled measurement of these weights can continue it.
         if (hasWeights || (!found && !desk->looker.queue().busy())) found = desk.get();
         if (hasWeights) break;
     }
     if (!found) found = m_desks.emplace_back(std::make_unique<Desk>()).get();
-    found->path = subject.path, found->checkpoint = subject.checkpoint;
+    found->weights = weights;
     return *found;
 }
 
-Looker& Measurements::lookerFor(const AnalysedSubject& subject) {
-    return deskFor(subject).looker;
+Looker& Measurements::lookerFor(const Model& weights) {
+    return deskFor(weights).looker;
 }
 
 void Measurements::rest() {
     std::size_t idle = 0;
     for (const auto& desk : m_desks)
         if (!desk->measures && !desk->looker.queue().busy() && ++idle > kIdleDesks)
-            desk->path.clear(), desk->looker.end();
+            desk->weights = {}, desk->looker.end();
 }
 
 }  // namespace relascope::app

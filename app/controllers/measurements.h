@@ -12,8 +12,8 @@
 #include <QObject>
 #include <QString>
 
-#include "app/controllers/analysed_subject.h"
 #include "app/controllers/looker.h"
+#include "app/controllers/subject.h"
 
 namespace relascope::app {
 
@@ -23,17 +23,16 @@ class Measurement : public QObject {
 public:
     enum class State { Waiting, Running, Done, Failed, Cancelled };
 
-    Measurement(quint64 number, const core::Analysis& analysis, AnalysisRequest request,
-                AnalysedSubject subject)
+    Measurement(quint64 number, const core::Analysis& analysis, wire::Asked asked, Subject subject)
         : number(number),
           analysis(analysis),
-          request(std::move(request)),
+          asked(std::move(asked)),
           subject(std::move(subject)) {}
 
     const quint64 number;  ///< from 1, in the order in which they were asked for
     const core::Analysis& analysis;
-    const AnalysisRequest request;
-    const AnalysedSubject subject;
+    const wire::Asked asked;
+    const Subject subject;
     /// Its progress; to be cancelled by Measurements::cancel().
     const std::shared_ptr<LongJob> job = std::make_shared<LongJob>();
 
@@ -69,26 +68,26 @@ public:
     ~Measurements() override;
 
     /// Begins an analysis, or lets it wait for a place.
-    MeasurementPtr begin(const core::Analysis& analysis, const AnalysisRequest& request,
-                         const AnalysedSubject& subject);
+    MeasurementPtr begin(const core::Analysis& analysis, const wire::Asked& asked,
+                         const Subject& subject);
     void cancel(Measurement& measurement);
     /// Forgets those that have ended.
     void clear();
     /// The result of this analysis of this subject is shown.
-    void see(const core::Analysis& analysis, const AnalysedSubject& subject);
+    void see(const core::Analysis& analysis, const Subject& subject);
     /// All that ended are known to the user.
     void seeAll();
     /// In the order in which they were asked for, without those that were cancelled. Of those that
     /// have ended the last `kMostEnded` stay.
     const std::vector<MeasurementPtr>& all() const { return m_all; }
     int active() const;  ///< how many run or wait
-    /// The newest of an analysis and this subject that runs or waits, or is done; null: none.
-    MeasurementPtr active(const core::Analysis& analysis, const AnalysedSubject& subject) const;
-    MeasurementPtr done(const core::Analysis& analysis, const AnalysedSubject& subject,
-                        const AnalysisRequest& request) const;
+    /// The newest of an analysis and this subject that runs or waits; null: none.
+    MeasurementPtr active(const core::Analysis& analysis, const Subject& subject) const;
+    /// The newest that has answered this question, however long it was given; null: none.
+    MeasurementPtr done(const core::Analysis& analysis, const wire::Asked& asked) const;
     /// A session for short questions about these weights: one that has them, or else one that has
     /// nothing to do.
-    Looker& lookerFor(const AnalysedSubject& subject);
+    Looker& lookerFor(const Model& weights);
     /// Ends the sessions that have nothing to do, which frees their weights.
     void rest();
 
@@ -104,13 +103,13 @@ Q_SIGNALS:
 private:
     /// A session, and what it measures.
     struct Desk {
-        Looker looker;
+        Looker looker{wire::Lane::Long};
         LongTask task;
-        std::string path, checkpoint;  ///< the weights that it has opened last
+        Model weights;  ///< that it has opened last
         MeasurementPtr measures;
         ~Desk();
     };
-    Desk& deskFor(const AnalysedSubject& subject);
+    Desk& deskFor(const Model& weights);
     void beginNext();
     void end(Desk& desk, Measurement::State state);
 

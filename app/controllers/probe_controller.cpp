@@ -176,7 +176,7 @@ QString ProbeController::whyNotEdited() const {
 
 void ProbeController::follow() {
     const QString before = std::exchange(m_run, m_selection.current());
-    if (m_session.own() && before != m_run)
+    if (m_session.chosen() && before != m_run)
         m_ownInputs[before] = m_session.request();
     else if (before != m_run)
         m_ownInputs.erase(before);
@@ -260,8 +260,9 @@ void ProbeController::follow() {
                     : QStringLiteral("The input of this run is not text."));
             // What the user gave this run before another one was shown.
             if (const auto own = m_ownInputs.find(m_run); own != m_ownInputs.end()) {
-                own->second.kind == InputRequest::Kind::Text ? m_session.offerText(own->second.text)
-                                                             : m_session.choose(own->second);
+                own->second.option("text")
+                    ? m_session.offerText(QString::fromStdString(own->second.text("text")))
+                    : m_session.choose(own->second);
             }
             ask();
         },
@@ -303,10 +304,15 @@ void ProbeController::offerSplits() {
 std::optional<wire::Asked> ProbeController::input() const {
     wire::Asked asked;
     asked.command = core::kInspectView;
-    if (m_session.own()) {
-        asked.sample = m_session.own();
+    if (mode() == Mode::Captured) {
+        asked.set("sample", std::int64_t{m_captured});
+        return asked;
+    }
+    if (m_session.chosen()) {
+        asked = m_session.input();
     } else if (m_pinned && (!m_data || m_selection.split() == kPinnedSplit)) {
         asked.sample = m_pinned;
+        asked.set("text", m_options->data.pinned_text);
     } else if (m_data) {
         const auto& split = m_data->at(m_selection.split().toStdString());
         const auto last = std::max<std::int64_t>(0, split.info.size - 1);
@@ -355,6 +361,9 @@ void ProbeController::ask() {
 void ProbeController::askLive() {
     auto chosen = input();
     if (!chosen) return;
+    if (!chosen->sample && !chosen->option("sample"))
+        return refuse(
+            QStringLiteral("A training reads texts, pictures and examples: choose one of these"));
     if (!chosen->sample) {
         const wire::Example example{m_data->data, chosen->text("split"),
                                     chosen->value<std::int64_t>("sample")};
@@ -531,10 +540,7 @@ void ProbeController::chooseImage(const QString& path) {
                           .arg(exampleWord(m_options->data, true)));
         return;
     }
-    InputRequest request;
-    request.kind = InputRequest::Kind::Picture;
-    request.picture = path;
-    m_session.choose(request);
+    m_session.choose(inputAs({{"image", path.toStdString()}}));
 }
 
 void ProbeController::emitText() {

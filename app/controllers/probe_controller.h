@@ -68,8 +68,9 @@ public:
     bool showsCapture() const { return mode() == Mode::Captured; }
     /// Why what is shown cannot be edited; empty: it can, with the nearest weights that were kept.
     QString whyNotEdited() const;
-    /// The number of the captured input that is shown.
-    qint64 captured() const { return m_captured; }
+    /// What is inspected, without weights: an example of the data, the user's own input, or one of
+    /// the captured inputs; nullopt while the data are read.
+    std::optional<wire::Asked> input() const;
     /// Whether what is shown is what was asked for last.
     bool settled() const { return !m_waiting && !m_again; }
     /// The step of the weights whose maps are shown; nullopt without a result.
@@ -104,8 +105,6 @@ private:
     void offerSplits();
     void ask();  ///< one request at a time; later ones wait for its result
     void askLive();
-    /// What is inspected: an example of the data, or the user's own input.
-    std::optional<wire::Asked> input() const;
     void readExample(const wire::Example& example);
     void drop();  ///< results of pending requests are dropped
     void searchFrom(const QString& split, qint64 from, int label, bool forward);
@@ -135,9 +134,9 @@ private:
     std::shared_ptr<const wire::OpenedData> m_data;
     std::optional<ProbeSample> m_example;  ///< the example named m_exampleName, sent to a training
     std::pair<std::string, std::int64_t> m_exampleName;
-    std::optional<ProbeSample> m_pinned;          ///< the sentence whose maps are captured
-    std::map<QString, InputRequest> m_ownInputs;  ///< by the runs that are not shown
-    qint64 m_captured = 0;                        ///< index of the captured input
+    std::optional<ProbeSample> m_pinned;      ///< the sentence whose maps are captured
+    std::map<QString, Question> m_ownInputs;  ///< by the runs that are not shown
+    qint64 m_captured = 0;                    ///< index of the captured input
     qint64 m_capturedCount = 0;
     quint64 m_liveRequest = 0;  ///< request to a training that has no answer yet; 0: none
     qint64 m_shownStep = -1;    ///< step of the result shown; -1 without one

@@ -16,11 +16,11 @@
 #include <utility>
 
 #include "app/command_log.h"
-#include "app/described_view.h"
 #include "app/pages/analysis_options.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/data_source.h"
 #include "interventions/edit_words.h"
+#include "question/question_fields.h"
 #include "question/question_words.h"
 #include "types/text_format.h"
 #include "widgets/analysis/analysis_frame.h"
@@ -44,8 +44,7 @@ QString text(const std::string& words) {
 
 /// Fills the list with the splits of the subject's data and keeps the choice, which is `first`
 /// where there was none.
-void fillSplits(QComboBox& box, const std::optional<AnalysedSubject>& subject,
-                const std::string& first) {
+void fillSplits(QComboBox& box, const std::optional<Subject>& subject, const std::string& first) {
     const QString before = box.count() > 0 ? box.currentText() : text(first);
     box.clear();
     if (subject && subject->data)
@@ -54,10 +53,8 @@ void fillSplits(QComboBox& box, const std::optional<AnalysedSubject>& subject,
     box.setCurrentIndex(std::max(0, box.findText(before)));
 }
 
-std::optional<qint64> stepOf(const AnalysedSubject& subject) {
-    bool number = false;
-    const qint64 step = text(subject.checkpoint).toLongLong(&number);
-    return number ? std::optional(step) : std::nullopt;
+std::string pathOf(const std::optional<Subject>& subject) {
+    return subject ? subject->model().path : std::string();
 }
 
 }  // namespace
@@ -146,9 +143,10 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
             if (!(of == m_analysis)) return;
             show(result);
             if (isVisible()) m_c.see(m_analysis);
-            if (finished && m_analysis.onDemand && !m_command.isEmpty())
+            const auto view = m_shown ? viewOf(*m_shown) : std::nullopt;
+            if (finished && m_analysis.onDemand && view)
                 commandLog().add(
-                    m_command,
+                    text(core::commandOf(*view)),
                     QStringLiteral("%1 of %2").arg(text(m_analysis.title), m_c.subject()->name));
         });
     connect(&m_c, &AnalysisController::costKnown, this,
@@ -161,7 +159,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
             [this](const core::Analysis& of, const QString& sentence) {
                 if (of == m_analysis) refuse(sentence);
             });
-    subjectChanged({});
+    subjectChanged();
 }
 
 void AnalysisTab::makeInputs(ControlRow& row) {
@@ -237,7 +235,7 @@ void AnalysisTab::keepAbove(const std::string& before) {
     if (!before.empty()) m_ofPath[before] = above();
     for (const auto& field : m_analysis.fields)
         if (field.above) m_values.erase(field.spec.name);
-    if (const auto kept = m_ofPath.find(m_path); kept != m_ofPath.end())
+    if (const auto kept = m_ofPath.find(pathOf(m_before)); kept != m_ofPath.end())
         for (const auto& [name, value] : kept->second) take(name, value);
     m_above->setValues(m_values);
 }
@@ -251,7 +249,7 @@ core::OptionValues AnalysisTab::above() const {
 
 std::map<std::string, core::OptionValues> AnalysisTab::ofPaths() const {
     auto all = m_ofPath;
-    if (m_above && !m_path.empty()) all[m_path] = above();
+    if (const auto path = pathOf(m_before); m_above && !path.empty()) all[path] = above();
     std::erase_if(all, [](const auto& one) { return one.second.empty(); });
     return all;
 }
@@ -295,14 +293,42 @@ void AnalysisTab::setValues(const core::OptionValues& values) {
     optionsChanged();
 }
 
-AnalysisRequest AnalysisTab::request() const {
-    AnalysisRequest request;
-    request.values = m_values;
-    if (m_split) request.split = m_split->currentText().toStdString();
-    request.second = m_second;
-    if (m_example) request.example = m_example->value();
-    if (m_pairs) request.pairs = m_pairs->text().trimmed().toStdString();
-    return request;
+wire::Asked AnalysisTab::question() const {
+    auto asked = questionOf(m_analysis, *m_c.subject());
+    if (reads(AnalysisInput::Data) && asked.option("split") && m_split->count() > 0)
+        asked.set("split", m_split->currentText().toStdString());
+    if (m_pairs && !m_pairs->text().trimmed().isEmpty())
+        asked.set("pairs", m_pairs->text().trimmed().toStdString());
+    if (m_example) addSecond(asked);
+    for (const auto& field : m_analysis.fields)
+        if (const auto at = m_values.find(field.spec.name); at != m_values.end())
+            asked.set(at->first, at->second);
+    return asked;
+}
+
+QString AnalysisTab::split() const {
+    return m_split ? m_split->currentText() : QString();
+}
+
+void AnalysisTab::addSecond(wire::Asked& asked) const {
+    const auto ofA = m_c.subject()->asked.text("split");
+    auto split = m_split->currentText().toStdString();
+    if (m_second) {
+        asked.second = m_second;
+        const auto& read = m_second->source;
+        std::string typed;
+        if (read.text)
+            for (const auto& piece : read.labels) typed += piece;
+        if (!typed.empty()) asked.set("corrupt", "text:" + typed);
+        if (!ofA.empty()) split = ofA;
+    } else {
+        asked.set("corrupt", "sample:" + std::to_string(m_example->value()));
+        // Of examples of two splits A has no words, and is sent as it is.
+        if (!ofA.empty() && split != ofA)
+            std::erase_if(asked.options,
+                          [](const Option& option) { return option.name == "clean"; });
+    }
+    if (!split.empty()) asked.set("split", split);
 }
 
 void AnalysisTab::optionsChanged() {
@@ -368,30 +394,30 @@ QString AnalysisTab::caption() const {
     else if (reads(AnalysisInput::Pair))
         parts << QStringLiteral("A: ") + subject.sampleName << QStringLiteral("B: ") + nameOfB();
     else if (reads(AnalysisInput::Sentences))
-        parts << (m_asked.pairs.empty() ? QStringLiteral("twelve phenomena")
-                                        : QFileInfo(text(m_asked.pairs)).fileName());
+        parts << (m_asked && m_asked->option("pairs")
+                      ? QFileInfo(text(m_asked->text("pairs"))).fileName()
+                      : QStringLiteral("twelve phenomena"));
     else if (reads(AnalysisInput::OwnPrompts))
         parts << QStringLiteral("rules in context");
     // The analysis has its own text, not that of the inspector.
     else if (!(reads(AnalysisInput::OwnText) && m_options->isVisibleTo(this)) &&
              !subject.sampleName.isEmpty())
         parts << subject.sampleName;
-    if (subject.edits.anyEnabled())
-        parts << QStringLiteral("edited: ") + text(core::wordsOf(subject.edits));
+    if (subject.edits().anyEnabled())
+        parts << QStringLiteral("edited: ") + text(core::wordsOf(subject.edits()));
     return parts.join(QStringLiteral(", "));
 }
 
-void AnalysisTab::subjectChanged(const SubjectChange& change) {
+void AnalysisTab::subjectChanged() {
     const auto& subject = m_c.subject();
-    const std::string path = subject ? subject->path : std::string();
-    const std::string checkpoint = subject ? subject->checkpoint : std::string();
-    const bool anew = change.affects(m_analysis.input);
+    const auto before = std::exchange(m_before, subject);
+    const bool anew = !stays(m_analysis, before, subject);
     // A run that trains may have kept more steps.
-    const bool another = checkpoint != std::exchange(m_checkpoint, checkpoint);
+    const bool another =
+        before && subject && before->model().checkpoint != subject->model().checkpoint;
     if (anew || (another && reads(AnalysisInput::KeptSteps))) m_read = false;
-    if (path != m_path) {
-        const auto before = std::exchange(m_path, path);
-        if (m_above) keepAbove(before);
+    if (pathOf(before) != pathOf(subject)) {
+        if (m_above) keepAbove(pathOf(before));
         // Names of answers and positions belong to the model.
         auto kept = m_values;
         for (const auto& field : m_analysis.fields)
@@ -420,10 +446,7 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
             m_clean->setText(subject ? subject->sampleName : QString());
             m_clean->setAccessibleName(QStringLiteral("Clean input: %1").arg(m_clean->text()));
         }
-        if (reads(AnalysisInput::OwnText))
-            m_options->setVisible(subject && subject->sample &&
-                                  !subject->sample->source.tokens.empty() &&
-                                  subject->sample->target.size() == 0);
+        if (reads(AnalysisInput::OwnText)) m_options->setVisible(subject && readsOwnText(*subject));
         if (m_analysis.onDemand || !missing().isEmpty()) m_view->clear({});
         if (m_split || m_pairs)
             inputsChanged();
@@ -431,11 +454,13 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
             describe();
     }
     if (subject) {
-        const widgets::AnalysisPlace place{subject->name, subject->map, subject->cellName,
-                                           stepOf(*subject)};
+        const widgets::AnalysisPlace place{subject->name, subject->asked.cell, subject->cellName,
+                                           stepOf(subject->asked)};
         if (!m_view->setPlace(place)) {
             m_c.letGo(m_analysis);
             m_valid = m_read = false;
+        } else if (m_shown && reads(AnalysisInput::KeptSteps)) {
+            m_shown->cell = subject->asked.cell;  // read from what was measured
         }
     }
     // One that went on meanwhile.
@@ -449,22 +474,22 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
 
 bool AnalysisTab::recall() {
     if (!m_analysis.onDemand || m_running || !missing().isEmpty()) return false;
-    const auto before = m_c.measured(m_analysis, request());
+    const auto before = m_c.measured(m_analysis, question());
     if (!before) return false;
-    prepare(before->request);
+    prepare(before->asked);
     m_c.repeat(*before);
     return true;
 }
 
 void AnalysisTab::findKept() {
-    if (m_running || recall()) return;
-    std::vector<AnalysisRequest> requests{request()};
+    if (m_running || recall() || !m_c.subject()) return;
+    std::vector<wire::Asked> questions{question()};
     if (m_analysis.field("seconds")) {
-        requests.push_back(requests.front());
-        requests.back().values["seconds"] = kQuickScan;
+        questions.push_back(questions.front());
+        questions.back().set("seconds", kQuickScan);
     }
-    m_c.findKept(m_analysis, std::move(requests),
-                 [this](const AnalysisRequest& found) { prepare(found); });
+    m_c.findKept(m_analysis, std::move(questions),
+                 [this](const wire::Asked& found) { prepare(found); });
 }
 
 void AnalysisTab::activate() {
@@ -484,40 +509,38 @@ void AnalysisTab::activate() {
         return findKept();
     }
     if (m_cost) return;
-    m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
-    m_caption = caption();
-    m_askedView = describeAnalysis(m_analysis, request(), *m_c.subject());
-    m_c.findCost(m_analysis, request());
+    prepare(question());
+    m_c.findCost(m_analysis, *m_asked);
 }
 
 void AnalysisTab::run() {
-    run(request());
+    m_start.stop();
+    if (missing().isEmpty()) run(question());
 }
 
-void AnalysisTab::run(AnalysisRequest request) {
-    m_start.stop();
-    if (!missing().isEmpty()) return;
+void AnalysisTab::run(wire::Asked asked) {
     // Further steps are read after the requested ones have arrived.
     if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
-    prepare(request);
+    prepare(asked);
     if (m_analysis.onDemand) m_strip->setDelay(kSoon);
-    const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
-    const bool extends = m_analysis.canExtend && m_shown.split == request.split &&
-                         m_analysis.canExtend(m_shown.values, request.values);
+    const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, asked);
+    const bool extends = m_analysis.canExtend && m_shown &&
+                         m_shown->text("split") == asked.text("split") &&
+                         m_analysis.canExtend(core::valuesOf(m_analysis, *m_shown),
+                                              core::valuesOf(m_analysis, asked));
     if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || extends))
-        request.known = m_view->shown();
-    m_c.run(m_analysis, request);
+        asked.known = m_view->shown();
+    m_c.run(m_analysis, asked);
     m_running = true;  // set here, as ending the previous run resets it
     updateButton();
 }
 
-void AnalysisTab::prepare(const AnalysisRequest& request) {
+void AnalysisTab::prepare(const wire::Asked& asked) {
     m_read = true;
-    m_asked = request;
+    m_asked = asked;
+    m_asked->known.reset();
     m_caption = caption();
-    m_askedView = describeAnalysis(m_analysis, request, *m_c.subject());
-    m_command = m_askedView ? text(core::commandOf(*m_askedView)) : QString();
 }
 
 void AnalysisTab::refuse(const QString& sentence) {
@@ -543,12 +566,11 @@ void AnalysisTab::setUnfolded(bool unfolded) {
 void AnalysisTab::show(const Answer& result) {
     m_valid = m_view->showResult(result);
     m_shown = m_asked;
-    m_shownView = m_askedView;
     if (m_valid) {
-        const QString of = m_analysis.onDemand ? m_caption : caption();
-        m_view->setCaption(of);
-        if (m_shownView) m_shownView->caption = of.toStdString();
-        m_view->setCommand(m_shownView ? core::wordsOf(*m_shownView) : std::vector<std::string>());
+        if (!m_analysis.onDemand) m_caption = caption();
+        m_view->setCaption(m_caption);
+        const auto view = m_shown ? viewOf(*m_shown) : std::nullopt;
+        m_view->setCommand(view ? core::wordsOf(*view) : std::vector<std::string>());
         if (!m_viewFile.isEmpty())
             m_view->menu()->setViewFile(std::exchange(m_viewFile, QString()));
     }
@@ -562,19 +584,16 @@ void AnalysisTab::show(const Answer& result) {
 
 /// What is shown as a view, with its answer.
 std::optional<View> AnalysisTab::described() const {
-    if (!m_shownView || m_view->isEmpty()) return std::nullopt;
-    auto view = *m_shownView;
-    view.shown = std::make_shared<const Answer>(m_view->shown());
+    if (!m_shown || m_view->isEmpty()) return std::nullopt;
+    auto view = viewOf(*m_shown);
+    if (!view) return view;
+    view->caption = m_view->menu()->caption().toStdString();
+    view->shown = std::make_shared<const Answer>(m_view->shown());
     return view;
 }
 
 QString AnalysisTab::openView(const View& view, const QString& file) {
-    const auto textOf = [&](const char* name) {
-        const auto* value = view.option(name);
-        const auto* given = value ? std::get_if<std::string>(value) : nullptr;
-        return given ? text(*given) : QString();
-    };
-    const QString split = textOf("split"), corrupt = textOf("corrupt"),
+    const QString split = text(view.text("split")), corrupt = text(view.text("corrupt")),
                   sample = QStringLiteral("sample:");
     const int at = m_split ? m_split->findText(split) : -1;
     if (m_split && !split.isEmpty() && at < 0 && m_split->count() > 0)
@@ -587,7 +606,7 @@ QString AnalysisTab::openView(const View& view, const QString& file) {
         values["answer"] = *answer;
     setValues(values);
     if (m_split && at >= 0) m_split->setCurrentIndex(at);
-    if (m_pairs) m_pairs->setText(textOf("pairs"));
+    if (m_pairs) m_pairs->setText(text(view.text("pairs")));
     if (m_example && corrupt.startsWith(sample)) {
         const qint64 number = corrupt.mid(sample.size()).toLongLong();
         if (number > m_example->maximum())
@@ -606,7 +625,7 @@ QString AnalysisTab::openView(const View& view, const QString& file) {
 
 void AnalysisTab::showSaved(const Answer& answer, const QString& caption) {
     m_c.letGo(m_analysis);
-    m_shownView.reset();
+    m_shown.reset();
     m_valid = false;
     bool fits = true;
     try {
@@ -645,16 +664,14 @@ QString AnalysisTab::missing() const {
     if (data && !subject->data && !m_analysis.dataOptional)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
     if (reads(AnalysisInput::Sentences) || reads(AnalysisInput::OwnPrompts)) {
-        const bool readsText = subject->sample && !subject->sample->source.tokens.empty() &&
-                               subject->sample->target.size() == 0;
-        return readsText
+        return readsOwnText(*subject)
                    ? QString()
                    : QStringLiteral("%1 are for language models: open one first.")
                          .arg(reads(AnalysisInput::Sentences) ? QStringLiteral("Minimal pairs")
                                                               : QStringLiteral("Rules in context"));
     }
-    if (!data && !subject->sample) return QStringLiteral("Choose a sample in the inspector.");
-    if (reads(AnalysisInput::KeptSteps) && !subject->map)
+    if (!data && !subject->asked.sample) return QStringLiteral("Choose a sample in the inspector.");
+    if (reads(AnalysisInput::KeptSteps) && !subject->asked.cell)
         return QStringLiteral("Choose a map in the inspector.");
     if (reads(AnalysisInput::Pair) && !m_second && m_split->count() == 0)
         return QStringLiteral("Choose a second input: drop it in the inspector with Shift.");
@@ -687,7 +704,7 @@ void AnalysisTab::describe() {
 
 void AnalysisTab::updateButton() {
     const bool measuring = m_running && m_c.task(m_analysis).busy();
-    const bool continues = !measuring && m_c.continues(m_analysis, request());
+    const bool continues = !measuring && m_c.subject() && m_c.continues(m_analysis, question());
     bool nothing = false;  // a list of choices in which nothing is chosen
     for (const auto& field : m_analysis.fields) {
         const auto chosen = value(field);

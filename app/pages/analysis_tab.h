@@ -40,8 +40,8 @@ public:
     AnalysisTab(const core::Analysis& analysis, AnalysisController& controller, QWidget* parent);
 
     const core::Analysis& analysis() const { return m_analysis; }
-    /// Updates the tab after AnalysisController::setSubject().
-    void subjectChanged(const SubjectChange& change);
+    /// Updates the tab after AnalysisController::setSubject(), where there is another subject.
+    void subjectChanged();
     /// Called when the tab becomes visible: computes its result, or only the cost if the analysis
     /// takes long.
     void activate();
@@ -55,7 +55,8 @@ public:
     /// The options above the button by the path of the run that they are about.
     std::map<std::string, core::OptionValues> ofPaths() const;
     void setOfPaths(const std::map<std::string, core::OptionValues>& all);
-    AnalysisRequest request() const;
+    /// What run() asks of the subject, which is there.
+    wire::Asked question() const;
     /// Measures with the options that are set, or continues a cancelled analysis.
     void run();
     /// Shows what was measured before in this window, of the same subject with the same options.
@@ -64,7 +65,9 @@ public:
     /// The same, or what is stored beside the run, also of a scan of kQuickScan seconds.
     void findKept();
     /// The same with options that the controls do not show.
-    void run(AnalysisRequest request);
+    void run(wire::Asked asked);
+    /// The split that is measured on; empty where the data are not known.
+    QString split() const;
     /// The sentence about what must be chosen before the analysis can run; empty: it can.
     QString missing() const;
     /// Sets what a view says of options and inputs, and measures. `file`: its name. Returns why it
@@ -72,9 +75,8 @@ public:
     QString openView(const View& view, const QString& file);
     /// Shows an answer that was saved with a view, without weights.
     void showSaved(const Answer& answer, const QString& caption);
-    /// A result of this request is about to be reported: names what it is of, and the command that
-    /// measures the same.
-    void prepare(const AnalysisRequest& request);
+    /// A result of this question is about to be reported: names what it is of.
+    void prepare(const wire::Asked& asked);
 
     widgets::AnalysisFrame* view() const { return m_view; }
     JobStrip* strip() const { return m_strip; }
@@ -112,6 +114,8 @@ private:
     void updateButton();
     QString caption() const;
     std::optional<View> described() const;
+    /// The input that B is: an example, or one that was dropped or typed.
+    void addSecond(wire::Asked& asked) const;
     QString nameOfB() const;
     bool reads(core::AnalysisInput input) const { return m_analysis.input == input; }
 
@@ -143,17 +147,16 @@ private:
     bool m_chosen = false;    ///< the user has chosen an example
     bool m_offers = true;     ///< an example with another answer is to be looked for
     std::optional<AnalysisCost> m_cost;
-    AnalysisRequest m_asked, m_shown;  ///< the last request, and that of the result shown
+    /// The last question, and that of the result shown.
+    std::optional<wire::Asked> m_asked, m_shown;
     QString m_refusal;
-    QString m_caption;                             ///< caption of the last request
-    std::optional<View> m_askedView, m_shownView;  ///< the last request and the result as commands
-    QString m_viewFile;                            ///< of the view that is being opened
+    QString m_caption;                ///< caption of the last question
+    QString m_viewFile;               ///< of the view that is being opened
+    std::optional<Subject> m_before;  ///< that the tab was updated for
     QTimer m_start;          ///< delay, as typed or dragged values change many times a second
-    QString m_command;       ///< what repeats the result on a command line
     bool m_running = false;  ///< the analysis, not only its cost
     bool m_read = false;     ///< the result was or is being computed for this subject
     bool m_valid = false;    ///< the result shown belongs to this subject
-    std::string m_path, m_checkpoint;  ///< the weights of the subject
 };
 
 }  // namespace relascope::app

@@ -170,8 +170,7 @@ AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
     connect(tab->view(), &AnalysisFrame::editsRequested, this, &AnalysisWindow::editsRequested);
     connect(tab->view(), &AnalysisFrame::exampleRequested, this,
             [this, tab](qint64 example, const MapCell& cell) {
-                Q_EMIT exampleRequested(QString::fromStdString(tab->request().split), example,
-                                        cell);
+                Q_EMIT exampleRequested(tab->split(), example, cell);
             });
     connect(tab->view(), &AnalysisFrame::mapRequested, this, &AnalysisWindow::mapRequested);
     connect(tab->view(), &AnalysisFrame::stepRequested, this, &AnalysisWindow::stepRequested);
@@ -189,24 +188,24 @@ AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
     return tab;
 }
 
-void AnalysisWindow::setSubject(std::optional<AnalysedSubject> subject, const QString& instead) {
+void AnalysisWindow::setSubject(std::optional<Subject> subject, const QString& instead) {
     m_head->setTitle(subject             ? subject->name
                      : instead.isEmpty() ? QStringLiteral("Nothing to measure")
                                          : instead);
     m_c->setWhyNone(instead);
     m_head->setSubText(subject ? subject->sampleName : QString());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
-    const auto change = m_c->setSubject(std::move(subject));
-    for (const auto& [name, tab] : m_tabs) tab->subjectChanged(change);
+    m_c->setSubject(std::move(subject));
+    for (const auto& [name, tab] : m_tabs) tab->subjectChanged();
     showNote();
     activate();
 }
 
 void AnalysisWindow::showNote() {
     const auto& subject = m_c->subject();
-    m_note->setVisible(subject && subject->edits.anyEnabled());
+    m_note->setVisible(subject && subject->edits().anyEnabled());
     if (!m_note->isHidden())
-        m_note->setToolTip(QString::fromStdString(core::wordsOf(subject->edits)));
+        m_note->setToolTip(QString::fromStdString(core::wordsOf(subject->edits())));
 }
 
 void AnalysisWindow::addControl(QWidget* control) {

@@ -47,7 +47,7 @@ public:
     /// Sets the subject, which the inspector shows; nullopt: none. Measurements of an earlier one
     /// continue, and results that do not depend on the change stay.
     /// `instead`: why there is none, "Reading quick-dat-s0"; empty: nothing is open.
-    void setSubject(std::optional<AnalysedSubject> subject, const QString& instead = {});
+    void setSubject(std::optional<Subject> subject, const QString& instead = {});
     /// Sets the input B for patching.
     void setSecond(ProbeSample sample, const QString& name);
     /// Shows the tab of that analysis, and the window where it is one.

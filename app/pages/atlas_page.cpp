@@ -65,13 +65,13 @@ AtlasPage::AtlasPage(Controllers& controllers)
                 if (!(of == core::scanAnalysis()) || !controller().subject()) return;
                 const auto& about = *controller().subject();
                 QString weights = about.name.section(QStringLiteral(", "), -1);
-                if (about.edits.anyEnabled()) weights += QStringLiteral(", with the edits");
-                Q_EMIT learned(QString::fromStdString(about.path), answer, finished, weights);
+                if (about.edits().anyEnabled()) weights += QStringLiteral(", with the edits");
+                Q_EMIT learned(placeOf(about.asked), answer, finished, weights);
             });
     connect(&controller(), &AnalysisController::refused, this,
             [this](const core::Analysis& of, const QString& sentence) {
                 if (!(of == core::scanAnalysis()) || !controller().subject()) return;
-                Q_EMIT learnRefused(QString::fromStdString(controller().subject()->path), sentence);
+                Q_EMIT learnRefused(placeOf(controller().subject()->asked), sentence);
             });
     // The example that is shown until then may have fewer objects.
     connect(&c.selection, &Selection::sampleChanged, this, [this] { m_wanted.reset(); });
@@ -137,10 +137,11 @@ void AtlasPage::learn(Learn why) {
     auto& tab = *this->tab(scan.name);
     if (why == Learn::Kept) return tab.findKept();
     if (controller().followed(scan)) return;
-    auto request = tab.request();
-    request.values["seconds"] = kQuickScan;
-    tab.run(request);
-    if (!scanTask().busy()) Q_EMIT learnRefused(m_controllers.probe.run(), tab.missing());
+    if (!tab.missing().isEmpty())
+        return Q_EMIT learnRefused(m_controllers.probe.run(), tab.missing());
+    auto asked = tab.question();
+    asked.set("seconds", kQuickScan);
+    tab.run(std::move(asked));
 }
 
 bool AtlasPage::hasKeptScan(const QString& path) {
@@ -148,21 +149,21 @@ bool AtlasPage::hasKeptScan(const QString& path) {
                                    .isEmpty(QDir::Files);
 }
 
-std::optional<AnalysedSubject> AtlasPage::subject() const {
+std::optional<Subject> AtlasPage::subject() const {
     auto& c = m_controllers;
-    AnalysedSubject subject;
+    Subject subject;
     const QString run = c.probe.run();
     const RunInfo* info = c.runs.info(run);
     if (run.isEmpty() || !info) {
         const QString checkpoint = c.checkpoint.session().path();
         if (checkpoint.isEmpty()) return std::nullopt;
-        subject.path = checkpoint.toStdString();
+        subject.model().path = checkpoint.toStdString();
         subject.name = QFileInfo(checkpoint).fileName();
         return subject;
     }
-    subject.path = run.toStdString();
-    subject.data = c.probe.data();
-    subject.edits = c.runEdits.list();
+    subject.model().path = run.toStdString();
+    subject.setData(c.probe.data());
+    subject.edits() = c.runEdits.list();
     subject.noModel = c.runs.whyNoModel(run);
     // What is measured of a run without a model are its captures.
     const auto& kept =
@@ -174,7 +175,7 @@ std::optional<AnalysedSubject> AtlasPage::subject() const {
         step = *std::min_element(kept.begin(), kept.end(), [&](qint64 a, qint64 b) {
             return std::abs(a - wanted) < std::abs(b - wanted);
         });
-        subject.checkpoint = std::to_string(step);
+        subject.model().checkpoint = std::to_string(step);
     }
     subject.name =
         QStringLiteral("%1, step %2").arg(c.runs.name(run), widgets::groupedNumber(step));

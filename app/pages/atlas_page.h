@@ -53,7 +53,7 @@ private:
     /// The tab of an analysis of the chosen map, beside its sheet.
     void addOfMap(const core::Analysis& analysis, const QString& title);
     void showMap();
-    std::optional<AnalysedSubject> subject() const;
+    std::optional<Subject> subject() const;
     void refresh();
 
     Controllers& m_controllers;

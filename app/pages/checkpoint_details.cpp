@@ -17,7 +17,6 @@
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection.h"
-#include "app/described_view.h"
 #include "app/pages/checkpoint_details.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
@@ -369,7 +368,9 @@ CheckpointText::CheckpointText(CheckpointController& controller,
 
 void CheckpointText::wire() {
     auto& generator = m_c.generator();
-    m_panel->menu()->describe = [&generator] { return describeText(generator); };
+    m_panel->menu()->describe = [&generator] {
+        return generator.asked() ? viewOf(*generator.asked()) : std::nullopt;
+    };
     generator.setFollow(m_panel->follow());
     connect(m_panel, &widgets::GeneratePanel::generateRequested, this,
             [this](const QString& prompt, const GenerateOptions& options, bool bfloat16) {

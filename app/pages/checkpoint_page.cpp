@@ -17,7 +17,6 @@
 #include <QVBoxLayout>
 
 #include "app/app_context.h"
-#include "app/described_view.h"
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
@@ -26,6 +25,7 @@
 #include "app/pages/hub_dialog.h"
 #include "checkpoint/adapter.h"
 #include "run/run_folder.h"
+#include "views/view_file.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
 #include "widgets/checkpoint/problems_list.h"
@@ -167,6 +167,35 @@ QString CheckpointPage::chooseWeights(QWidget* parent, const QString& title, con
     return folder;
 }
 
+namespace {
+
+/// The text of a run is known to the run alone: weights in one of its folders are those of a step.
+std::optional<View> evaluationOf(wire::Asked asked) {
+    if (asked.data) return std::nullopt;  // generated, which are no file
+    auto& model = asked.subjects[0];
+    if (!asked.option("data") && !core::isRunFolder(model.path)) {
+        const QString step = QStringLiteral("step-");
+        const QString folder = QFileInfo(placeOf(asked)).fileName();
+        const auto run = core::runOfWeights(model.path);
+        if (run.empty() || !folder.startsWith(step)) return std::nullopt;
+        model.path = run;
+        model.checkpoint = folder.mid(step.size()).toStdString();
+    }
+    return viewOf(asked);
+}
+
+}  // namespace
+
+std::optional<View> CheckpointPage::describeFiles(const std::string& command,
+                                                  const std::string& path) {
+    auto view = viewOf(wire::Asked(Question{command, {{path, {}, {}, {}, {}, {}}}, {}}));
+    // A file of a snapshot is less than the model that the hub knows.
+    const QFileInfo file(QString::fromStdString(path));
+    if (view && QFileInfo(file.path()).fileName() == QLatin1String("snapshots"))
+        view->subjects[0].hub = core::hubSnapshotOf(path);
+    return view;
+}
+
 void CheckpointPage::describeViews() {
     const auto info = [this] {
         return m_c.info() ? describeFiles("info", m_c.info()->path) : std::nullopt;
@@ -179,7 +208,7 @@ void CheckpointPage::describeViews() {
         return view;
     };
     m_details->menu(CheckpointDetails::Evaluated)->describe = [this] {
-        return describeEvaluation(m_c);
+        return m_c.evaluatedOn() ? evaluationOf(*m_c.evaluatedOn()) : std::nullopt;
     };
     m_details->histogram()->menu()->describe = [this, info] {
         const auto& shown = m_details->histogram()->statistics();
@@ -241,7 +270,7 @@ void CheckpointPage::setQuestions() {
             QFileInfo(m_c.path()).path(),
             QStringLiteral("Tokenizers (tokenizer.json vocab.json);;All files (*)"));
     };
-    askEvaluation = [this]() -> std::optional<EvaluationRequest> {
+    askEvaluation = [this]() -> std::optional<NamedEvaluation> {
         EvaluateDialog dialog(
             window(), m_c.isLanguage() ? EvaluateDialog::Data::Text : EvaluateDialog::Data::Images,
             !m_c.run().isEmpty());
@@ -250,7 +279,7 @@ void CheckpointPage::setQuestions() {
                 return FarFileDialog::choose(host, FarFileDialog::Choice::File, {}, &dialog);
             };
         if (dialog.exec() != QDialog::Accepted) return std::nullopt;
-        return dialog.request();
+        return dialog.question();
     };
 }
 
@@ -339,7 +368,7 @@ void CheckpointPage::wire() {
     connect(m_head, &CheckpointHead::adapterRequested, this, &CheckpointPage::openWithAdapter);
     connect(m_head, &CheckpointHead::noFileManager, &m_messages, &Messages::warning);
     connect(m_head, &CheckpointHead::evaluationRequested, this, [this] {
-        if (const auto request = askEvaluation()) m_c.evaluate(*request);
+        if (const auto wanted = askEvaluation()) m_c.evaluate(*wanted);
     });
     connect(m_table, &widgets::TensorTable::tensorChosen, this, &CheckpointPage::chooseTensor);
     connect(m_problems, &widgets::ProblemsList::subjectChosen, m_table,
@@ -356,27 +385,10 @@ void CheckpointPage::wire() {
 
 void CheckpointPage::wireInspector() {
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
-    const auto choose = [this](InputRequest::Kind kind, const auto& fill) {
-        InputRequest request;
-        request.kind = kind;
-        fill(request);
-        m_c.session().choose(request);
-    };
-    using Kind = InputRequest::Kind;
     connect(m_inspector, &widgets::RelationInspector::emptyStateActivated, &m_c,
             &CheckpointController::load);
-    connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::referenceRequested, this,
-            [choose](int index) {
-                choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });
-            });
-    connect(
-        m_inspector->sourcePane()->inputs(), &widgets::InputChooser::randomRequested, this,
-        [choose](quint64 seed) { choose(Kind::Random, [&](InputRequest& r) { r.seed = seed; }); });
-    connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::tokensEntered, this,
-            [choose](const std::vector<qint64>& source, const std::vector<qint64>& target) {
-                choose(Kind::Tokens,
-                       [&](InputRequest& r) { r.source = source, r.target = target; });
-            });
+    connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::chosen, this,
+            [this](const std::vector<Option>& input) { m_c.session().choose(inputAs(input)); });
     connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::imageRequested, this,
             [this] {
                 if (const QString path = askPicture(); !path.isEmpty()) openDropped(path);
@@ -460,7 +472,7 @@ void CheckpointPage::chooseTensor(const QString& name) {
     m_c.numbers().chooseTensor(name);
 }
 
-void CheckpointPage::showProbe(const widgets::Inspected& inspected, const InputRequest& request) {
+void CheckpointPage::showProbe(const widgets::Inspected& inspected, const Question& input) {
     const auto& result = inspected.result;
     m_text->leave();
     m_inspector->setInspected(inspected);
@@ -469,9 +481,7 @@ void CheckpointPage::showProbe(const widgets::Inspected& inspected, const InputR
         !result->partial || isOneText(result->sample) || result->grid.tokens() > 0;
     if (viewable && !std::exchange(m_viewChosen, true)) m_inspector->setView(firstView(*result));
     auto* inputs = m_inspector->sourcePane()->inputs();
-    if (request.kind == InputRequest::Kind::Reference) inputs->showReference(request.reference);
-    if (request.kind == InputRequest::Kind::Random) inputs->showRandom(request.seed);
-    inputs->showTokens(result->sample.source.tokens, result->sample.target.tokens);
+    inputs->show(input, result->sample);
     m_text->showNextTokens();
     refresh();
 }
@@ -524,10 +534,7 @@ void CheckpointPage::openDropped(const QString& path) {
             QFileInfo(path).fileName() +
             QStringLiteral(
                 ": an image can be inspected once the weights of an image model are loaded"));
-    InputRequest request;
-    request.kind = InputRequest::Kind::Picture;
-    request.picture = path;
-    m_c.session().choose(request);
+    m_c.session().choose(inputAs({{"image", path.toStdString()}}));
 }
 
 void CheckpointPage::dragEnterEvent(QDragEnterEvent* event) {

@@ -59,6 +59,9 @@ public:
     JobStrip* inspectorStrip() const { return m_inspecting; }
     /// The switch between the tensors and the generated text.
     widgets::SegmentedControl* side() const { return m_side; }
+    /// What a command says of the files of a checkpoint: `info` of its path, or `verify` of its
+    /// folder. nullopt for one on another machine.
+    static std::optional<View> describeFiles(const std::string& command, const std::string& path);
     /// Inspects a text file; returns false if no language model is loaded.
     bool takeText(const QString& path);
     QString title() const;
@@ -67,7 +70,7 @@ public:
     /// Ask for paths and data; replaced in tests. An empty result means cancelled.
     std::function<QString()> askFile, askPicture, askTokenizer, askAdapter;
     std::function<QString(const QString& suggested)> askConvert;
-    std::function<std::optional<EvaluationRequest>()> askEvaluation;
+    std::function<std::optional<NamedEvaluation>()> askEvaluation;
     /// Asks for a checkpoint on a machine; replaced in tests.
     std::function<QString(const QString& host)> askOnHost;
     /// The machines whose checkpoints can be opened.
@@ -99,7 +102,7 @@ private:
     void showProblems();
     void chooseTensor(const QString& name);
     void chooseTokenizer();
-    void showProbe(const widgets::Inspected& inspected, const InputRequest& request);
+    void showProbe(const widgets::Inspected& inspected, const Question& input);
     void openDropped(const QString& path);
     void fail(const QString& sentence);
     void convert();

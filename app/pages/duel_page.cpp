@@ -17,7 +17,6 @@
 
 #include "analysis/duel.h"
 #include "app/controllers/controllers.h"
-#include "app/described_view.h"
 #include "app/opener.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/checkpoint_details.h"
@@ -60,9 +59,9 @@ QString subjectPath(const QString& path) {
 }
 
 /// The run of a subject, or the run that its checkpoint lies in; empty if there is none.
-QString runOf(const DuelSubject& subject) {
-    const auto path = subject.path.toStdString();
-    return core::isRunFolder(path) ? subject.path
+QString runOf(const wire::Asked& subject) {
+    const auto& path = subject.subjects[0].path;
+    return core::isRunFolder(path) ? placeOf(subject)
                                    : QString::fromStdString(core::runOfWeights(path));
 }
 
@@ -90,7 +89,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     m_inspector->setAccessibleName(QStringLiteral("Maps of A and B"));
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     m_inspector->setThree();
-    m_inspector->setDescribe([this] { return describeSide(m_probes, 1); });
+    m_inspector->setDescribe([this] { return describe(1); });
     m_inspector->setEmptyState(
         QStringLiteral("The maps of A and B appear here when both have answered."), {});
     m_linked->setCheckable(true);
@@ -150,7 +149,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     connect(m_again, &QPushButton::clicked, this, [this] {
         if (!m_probes.complete()) return;
         for (std::size_t side = 0; side < 2; ++side)
-            if (const QString host = m_probes.subject(side)->host(); !m_c.hosts.isUsable(host))
+            if (const QString host = m_probes.host(side); !m_c.hosts.isUsable(host))
                 m_c.hosts.refresh(host);
         again();
     });
@@ -211,6 +210,11 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
 
 DuelPage::~DuelPage() = default;
 
+std::optional<View> DuelPage::describe(std::size_t side) const {
+    const auto shown = m_probes.shown(side);
+    return shown ? viewOf(*shown) : std::nullopt;
+}
+
 AnalysisTab* DuelPage::tab() const {
     return m_measure->tab(core::duelAnalysis().name);
 }
@@ -221,7 +225,7 @@ void DuelPage::refuse(const QString& sentence) {
     m_inspector->mapPane()->setOutdated(true, false);  // the map shown is for the previous request
 }
 
-void DuelPage::setSubject(std::size_t side, std::optional<DuelSubject> subject) {
+void DuelPage::setSubject(std::size_t side, std::optional<wire::Asked> subject) {
     m_error->setSentence({});
     m_again->hide();
     m_probes.setSubject(side, std::move(subject));
@@ -229,34 +233,19 @@ void DuelPage::setSubject(std::size_t side, std::optional<DuelSubject> subject) 
 
 /// Connects the inputs of the user, which both sides read instead of an example.
 void DuelPage::connectInputs() {
-    using Kind = InputRequest::Kind;
     auto* source = m_inspector->sourcePane();
-    const auto choose = [this](Kind kind, const auto& fill) {
-        InputRequest request;
-        request.kind = kind;
-        fill(request);
-        m_probes.chooseInput(request);
-    };
     connect(source->textInput(), &widgets::TextInput::textTyped, &m_probes,
             &DuelProbes::chooseText);
     connect(&m_probes, &DuelProbes::textProblem, source->textInput(),
             &widgets::TextInput::setProblem);
     // The typed text, without the tokens that a tokenizer adds around it.
     connect(source->textInput(), &widgets::TextInput::opened, this, [this, source] {
-        if (const auto& own = m_probes.own(); own && own->kind == Kind::Text)
-            source->textInput()->setText(own->text);
+        if (const auto& own = m_probes.own(); own && own->option("text"))
+            source->textInput()->setText(QString::fromStdString(own->text("text")));
     });
     auto* inputs = source->inputs();
-    connect(inputs, &widgets::InputChooser::referenceRequested, this, [choose](int index) {
-        choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });
-    });
-    connect(inputs, &widgets::InputChooser::randomRequested, this, [choose](quint64 seed) {
-        choose(Kind::Random, [&](InputRequest& r) { r.seed = seed; });
-    });
-    connect(inputs, &widgets::InputChooser::tokensEntered, this,
-            [choose](const std::vector<qint64>& from, const std::vector<qint64>& to) {
-                choose(Kind::Tokens, [&](InputRequest& r) { r.source = from, r.target = to; });
-            });
+    connect(inputs, &widgets::InputChooser::chosen, this,
+            [this](const std::vector<Option>& input) { m_probes.chooseInput(inputAs(input)); });
     connect(inputs, &widgets::InputChooser::imageRequested, this, [this] {
         const QString path =
             QFileDialog::getOpenFileName(window(), QStringLiteral("Inspect image"), {},
@@ -271,18 +260,15 @@ void DuelPage::take(const QString& path) {
             return m_error->setSentence(
                 QStringLiteral("%1: choose A and B first; then both read the picture.")
                     .arg(QFileInfo(path).fileName()));
-        InputRequest request;
-        request.kind = InputRequest::Kind::Picture;
-        request.picture = path;
-        return m_probes.chooseInput(request);
+        return m_probes.chooseInput(inputAs({{"image", path.toStdString()}}));
     }
-    setSubject(m_probes.subject(0) ? 1 : 0, DuelSubject{subjectPath(path), std::nullopt, {}});
+    setSubject(m_probes.subject(0) ? 1 : 0, weightsAt(subjectPath(path), std::nullopt));
 }
 
-std::optional<DuelSubject> DuelPage::shownOnWorkbench() const {
+std::optional<wire::Asked> DuelPage::shownOnWorkbench() const {
     const QString run = m_c.selection.current();
     if (run.isEmpty()) return std::nullopt;
-    return DuelSubject{run, m_c.selection.step(), enabledEdits(m_c.runEdits.list())};
+    return weightsAt(run, m_c.selection.step(), enabledEdits(m_c.runEdits.list()));
 }
 
 void DuelPage::subjectsChanged() {
@@ -290,7 +276,7 @@ void DuelPage::subjectsChanged() {
     m_inspector->setPartner(std::nullopt);  // the partner belonged to other subjects
     std::array<QString, 2> paths;
     for (std::size_t side = 0; side < 2; ++side)
-        if (const auto& subject = m_probes.subject(side)) paths[side] = subject->path;
+        if (const auto& subject = m_probes.subject(side)) paths[side] = placeOf(*subject);
     // Maps of another step stay dimmed until the next ones; those of another model do not.
     if (paths != m_paths) {
         m_first = m_first || paths[1] != m_paths[1];
@@ -306,24 +292,22 @@ void DuelPage::subjectsChanged() {
     describeApart();
     m_below->setCurrentIndex(areApart() ? 1 : 0);
     if (!m_probes.complete() || areApart()) return m_measure->setSubject(std::nullopt);
-    AnalysedSubject subject;
-    subject.path = a->path.toStdString();
-    if (a->step) subject.checkpoint = std::to_string(*a->step);
-    subject.name = QStringLiteral("A: %1, B: %2").arg(a->name(), b->name());
-    subject.data = m_probes.data();
-    subject.edits = a->edits;
-    subject.other = {b->path.toStdString(), b->step ? std::to_string(*b->step) : std::string(),
-                     b->edits};
+    Subject subject;
+    subject.asked = *a;
+    subject.asked.subjects.push_back(b->subjects[0]);
+    subject.asked.edits.push_back(b->edits[0]);
+    subject.name = QStringLiteral("A: %1, B: %2").arg(titleOf(*a), titleOf(*b));
+    subject.setData(m_probes.data());
     m_measure->setSubject(std::move(subject));
 }
 
 bool DuelPage::areApart() const {
-    return m_probes.complete() && m_probes.subject(0)->host() != m_probes.subject(1)->host();
+    return m_probes.complete() && m_probes.host(0) != m_probes.host(1);
 }
 
 void DuelPage::describeApart() {
     if (!areApart()) return;
-    const QString a = m_probes.subject(0)->host(), b = m_probes.subject(1)->host();
+    const QString a = m_probes.host(0), b = m_probes.host(1);
     const QString here = QStringLiteral("this computer");
     auto sentence =
         QStringLiteral("A is on %1, B on %2: to be measured, both must be on this computer.")
@@ -331,7 +315,7 @@ void DuelPage::describeApart() {
     bool fetched = true, copied = true;
     for (std::size_t side = 0; side < 2; ++side) {
         const auto& subject = *m_probes.subject(side);
-        if (subject.host().isEmpty()) continue;
+        if (m_probes.host(side).isEmpty()) continue;
         const QString letter(side == 0 ? u'A' : u'B'), run = runOf(subject);
         if (run.isEmpty()) {
             fetched = false;
@@ -360,7 +344,7 @@ void DuelPage::describeApart() {
 void DuelPage::fetchApart() {
     for (std::size_t side = 0; side < 2 && areApart(); ++side) {
         const auto& subject = *m_probes.subject(side);
-        if (subject.host().isEmpty()) continue;
+        if (m_probes.host(side).isEmpty()) continue;
         const QString run = runOf(subject);
         // A checkpoint without a run was chosen since then; describeApart() says what to do.
         if (run.isEmpty()) return;
@@ -379,7 +363,7 @@ bool DuelPage::chooseCopy(const QString& run, const QString& copy) {
     for (std::size_t side = 0; side < 2; ++side) {
         auto next = m_probes.subject(side);
         if (!next || runOf(*next) != run) continue;
-        next->path = copy + next->path.mid(run.size());
+        next->subjects[0].path = (copy + placeOf(*next).mid(run.size())).toStdString();
         setSubject(side, next);
         chosen = true;
     }
@@ -435,10 +419,10 @@ void DuelPage::show(const widgets::Inspected& inspected) {
     m_again->hide();
     const auto& b = *m_probes.subject(1);
     auto both = inspected;
-    both.pinned.view = describeSide(m_probes, 0);
-    if (b.edits.anyEnabled()) both.words = wordsOfList(b.edits);
-    m_inspector->setFigureRun(checkpointTitles({b.path}).front(),
-                              core::isRunFolder(b.path.toStdString()));
+    both.pinned.view = describe(0);
+    if (b.edits[0].anyEnabled()) both.words = wordsOfList(b.edits[0]);
+    const bool run = core::isRunFolder(b.subjects[0].path);
+    m_inspector->setFigureRun(checkpointTitles({placeOf(b)}).front(), run);
     m_inspector->setInspected(both);
     if (std::exchange(m_first, false)) {
         auto view = firstView(*inspected.result);
@@ -448,19 +432,13 @@ void DuelPage::show(const widgets::Inspected& inspected) {
     const auto& result = *inspected.result;
     // Checkpoints have no step; an input of the user is not in the chooser.
     QStringList words;
-    const bool run = core::isRunFolder(m_probes.subject(1)->path.toStdString());
     if (run) words << QStringLiteral("step %1").arg(widgets::groupedNumber(result.step));
     if (m_probes.own() || !run) words << QString::fromStdString(result.sample.origin);
     m_inspector->setSubText(words.join(QStringLiteral(" \u00B7 ")));
     auto* source = m_inspector->sourcePane();
     if (m_probes.data())
         source->samples()->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
-    if (const auto& own = m_probes.own()) {
-        if (own->kind == InputRequest::Kind::Reference)
-            source->inputs()->showReference(own->reference);
-        if (own->kind == InputRequest::Kind::Random) source->inputs()->showRandom(own->seed);
-        source->inputs()->showTokens(result.sample.source.tokens, result.sample.target.tokens);
-    }
+    if (const auto& own = m_probes.own()) source->inputs()->show(*own, result.sample);
     if (!isOneText(result.sample)) return source->outcome()->clear();
     showNextTokens(*source->outcome(), result, inspected.pinned.result.get());
 }
@@ -490,7 +468,7 @@ void DuelPage::dropEvent(QDropEvent* event) {
         };
         const QString path = url.toLocalFile();
         if (on(m_slots[0]) || on(m_slots[1]))
-            setSubject(on(m_slots[0]) ? 0 : 1, DuelSubject{subjectPath(path), std::nullopt, {}});
+            setSubject(on(m_slots[0]) ? 0 : 1, weightsAt(subjectPath(path), std::nullopt));
         else
             take(path);
     }

@@ -40,12 +40,12 @@ public:
     ~DuelPage() override;
 
     /// Sets a subject; side 0 is A, side 1 is B.
-    void setSubject(std::size_t side, std::optional<DuelSubject> subject);
+    void setSubject(std::size_t side, std::optional<wire::Asked> subject);
     /// Takes a run folder or a checkpoint that was dropped or named as A, or as B if A is chosen. A
     /// picture becomes the input of both.
     void take(const QString& path);
     /// What the Workbench shows: its run, step and edits.
-    std::optional<DuelSubject> shownOnWorkbench() const;
+    std::optional<wire::Asked> shownOnWorkbench() const;
 
     DuelProbes& probes() { return m_probes; }
     widgets::RelationInspector* inspector() const { return m_inspector; }
@@ -70,6 +70,8 @@ protected:
 private:
     void connectInputs();
     void subjectsChanged();
+    /// What a side shows, as a command.
+    std::optional<View> describe(std::size_t side) const;
     /// Whether A and B are on different machines, so that they cannot be measured.
     bool areApart() const;
     /// Says why A and B are not measured, and what can be done.

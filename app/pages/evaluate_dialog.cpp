@@ -154,38 +154,37 @@ void EvaluateDialog::dataChosen() {
     }
 }
 
-EvaluationRequest EvaluateDialog::request() const {
-    EvaluationRequest request;
-    request.file = m_data->currentData(kFile).toString();
+NamedEvaluation EvaluateDialog::question() const {
+    const QString file = m_data->currentData(kFile).toString();
+    const auto split = m_split->currentText().toStdString();
+    wire::Asked asked(Question{"eval", {}, {}});
+    QString name = m_data->currentText();
+    if (file.isEmpty()) {
+        name += QStringLiteral(", ") + m_split->currentText();
+        asked.set("split", split);
+    } else {
+        asked.set("data", file.toStdString());
+    }
     if (m_text) {
-        request.text = true;
-        request.windows = m_count->value();
-        request.split = m_split->currentText().toStdString();
-        request.name = request.file.isEmpty() ? QStringLiteral("%1, %2").arg(m_data->currentText(),
-                                                                             m_split->currentText())
-                                              : m_data->currentText();
-        if (request.file.isEmpty()) return request;
+        if (m_count->value() > 0) asked.set("windows", std::int64_t{m_count->value()});
+        if (file.isEmpty()) return {asked, name};
         QStringList files = QSettings().value(QLatin1String(kTextsKey)).toStringList();
-        files.removeAll(request.file);
-        files.prepend(request.file);
+        files.removeAll(file);
+        files.prepend(file);
         QSettings().setValue(QLatin1String(kTextsKey), files.mid(0, 6));
-        return request;
+    } else if (file.isEmpty()) {
+        DataOptions options;
+        options.kind = m_data->currentData(kKindRole).toString().toStdString();
+        options.task = m_data->currentData(kTaskRole).toString().toStdString();
+        options.seed = m_seed->value();
+        // All other splits are kept small.
+        options.train_size = options.validation_size = options.test_size = 2;
+        (split == "train"        ? options.train_size
+         : split == "validation" ? options.validation_size
+                                 : options.test_size) = m_count->value();
+        asked.data = wire::Data{options};
     }
-    if (!request.file.isEmpty()) {
-        request.name = m_data->currentText();
-        return request;
-    }
-    request.options.kind = m_data->currentData(kKindRole).toString().toStdString();
-    request.options.task = m_data->currentData(kTaskRole).toString().toStdString();
-    request.options.seed = m_seed->value();
-    // All other splits are kept small.
-    request.options.train_size = request.options.validation_size = request.options.test_size = 2;
-    request.split = m_split->currentText().toStdString();
-    (request.split == "train"        ? request.options.train_size
-     : request.split == "validation" ? request.options.validation_size
-                                     : request.options.test_size) = m_count->value();
-    request.name = QStringLiteral("%1, %2").arg(m_data->currentText(), m_split->currentText());
-    return request;
+    return {asked, name};
 }
 
 }  // namespace relascope::app

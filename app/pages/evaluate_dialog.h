@@ -20,7 +20,7 @@ public:
     /// `own`: the model belongs to a run, so its own text is available.
     explicit EvaluateDialog(QWidget* parent = nullptr, Data data = Data::Images, bool own = false);
 
-    EvaluationRequest request() const;
+    NamedEvaluation question() const;
     QComboBox* splitBox() const { return m_split; }
     QSpinBox* countBox() const { return m_count; }
     /// Asks for a .npz file, or a text; replaced in tests.

@@ -44,13 +44,13 @@ SubjectSlot::SubjectSlot(const QString& letter, Controllers& controllers, QWidge
     connect(m_menu, &QMenu::aboutToShow, this, &SubjectSlot::fillMenu);
     connect(m_steps, &QComboBox::activated, this, [this](int at) {
         if (!m_subject) return;
-        auto next = *m_subject;
-        next.step.reset();
-        if (const auto step = m_steps->itemData(at); step.isValid()) next.step = step.toLongLong();
-        Q_EMIT chosen(next);
+        const auto step = m_steps->itemData(at);
+        Q_EMIT chosen(weightsAt(placeOf(*m_subject),
+                                step.isValid() ? std::optional(step.toLongLong()) : std::nullopt,
+                                m_subject->edits[0]));
     });
     const auto fill = [this](const QString& path) {
-        if (m_subject && m_subject->path == path) fillSteps();
+        if (m_subject && placeOf(*m_subject) == path) fillSteps();
     };
     askOnHost = [this](const QString& host) {
         return FarFileDialog::choose(host, FarFileDialog::Choice::Either, {}, window());
@@ -60,39 +60,38 @@ SubjectSlot::SubjectSlot(const QString& letter, Controllers& controllers, QWidge
     setSubject(std::nullopt);
 }
 
-void SubjectSlot::setSubject(const std::optional<DuelSubject>& subject) {
+void SubjectSlot::setSubject(const std::optional<wire::Asked>& subject) {
     m_subject = subject;
     m_button->setText(text());
-    m_button->setToolTip(subject ? subject->path : QStringLiteral("Choose what is compared"));
+    m_button->setToolTip(subject ? placeOf(*subject) : QStringLiteral("Choose what is compared"));
     m_button->setAccessibleDescription(text());
-    if (subject && core::isRunFolder(subject->path.toStdString()))
-        m_c.runs.records().load({subject->path});
+    if (subject && core::isRunFolder(subject->subjects[0].path))
+        m_c.runs.records().load({placeOf(*subject)});
     fillSteps();
 }
 
 QString SubjectSlot::text() const {
     if (!m_subject) return QStringLiteral("Choose...");
-    auto plain = *m_subject;
-    plain.step.reset();  // the box next to the button shows it
-    return plain.name();
+    // The box next to the button shows the step.
+    return titleOf(weightsAt(placeOf(*m_subject), std::nullopt, m_subject->edits[0]));
 }
 
 void SubjectSlot::fillSteps() {
     m_steps->clear();
-    const bool run = m_subject && core::isRunFolder(m_subject->path.toStdString());
+    const bool run = m_subject && core::isRunFolder(m_subject->subjects[0].path);
     m_steps->setVisible(run);
     if (!run) return;
     m_steps->addItem(QStringLiteral("newest"));
-    auto kept = m_c.runs.records().kept(m_subject->path);
-    if (m_subject->step && !std::binary_search(kept.begin(), kept.end(), *m_subject->step)) {
-        kept.push_back(*m_subject->step);
+    auto kept = m_c.runs.records().kept(placeOf(*m_subject));
+    const auto chosen = stepOf(*m_subject);
+    if (chosen && !std::binary_search(kept.begin(), kept.end(), *chosen)) {
+        kept.push_back(*chosen);
         std::sort(kept.begin(), kept.end());
     }
     for (const auto step : kept)
         m_steps->addItem(QStringLiteral("step %1").arg(widgets::groupedNumber(step)),
                          static_cast<qlonglong>(step));
-    if (m_subject->step)
-        m_steps->setCurrentIndex(m_steps->findData(static_cast<qlonglong>(*m_subject->step)));
+    if (chosen) m_steps->setCurrentIndex(m_steps->findData(static_cast<qlonglong>(*chosen)));
 }
 
 void SubjectSlot::fillMenu() {
@@ -108,9 +107,8 @@ void SubjectSlot::fillMenu() {
         const QString name = m_c.runs.name(path);
         const QString title =
             row.host.isEmpty() ? name : QStringLiteral("%1 \u00B7 %2").arg(row.host, name);
-        auto* action = m_menu->addAction(title, this, [this, path] {
-            Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
-        });
+        auto* action = m_menu->addAction(
+            title, this, [this, path] { Q_EMIT chosen(weightsAt(path, std::nullopt)); });
         action->setToolTip(m_c.runs.whyNoModel(path));
         action->setEnabled(!row.info.recorded);
     }
@@ -122,7 +120,7 @@ void SubjectSlot::fillMenu() {
     const auto open = [this](const QString& text, std::function<QString()> ask) {
         m_menu->addAction(text, this, [this, ask = std::move(ask)] {
             const QString path = ask();
-            if (!path.isEmpty()) Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
+            if (!path.isEmpty()) Q_EMIT chosen(weightsAt(path, std::nullopt));
         });
     };
     const QString title = QStringLiteral("Subject %1").arg(m_letter);

@@ -23,7 +23,7 @@ class SubjectSlot : public QWidget {
     Q_OBJECT
 public:
     SubjectSlot(const QString& letter, Controllers& controllers, QWidget* parent);
-    void setSubject(const std::optional<DuelSubject>& subject);
+    void setSubject(const std::optional<wire::Asked>& subject);
     QString text() const;
     /// The menu of subjects, which is filled when it is opened.
     QMenu* menu() const { return m_menu; }
@@ -34,7 +34,7 @@ public:
     std::function<QString(const QString& host)> askOnHost;
 
 Q_SIGNALS:
-    void chosen(const std::optional<relascope::app::DuelSubject>& subject);
+    void chosen(const std::optional<relascope::wire::Asked>& subject);
     void farChosen(const QString& path);  ///< path chosen by askOnHost
     void workbenchChosen();
     void otherSideChosen();
@@ -49,7 +49,7 @@ private:
 
     QString m_letter;
     Controllers& m_c;
-    std::optional<DuelSubject> m_subject;
+    std::optional<wire::Asked> m_subject;
     QPushButton* m_button;
     QMenu* m_menu;
     QComboBox* m_steps;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <type_traits>
 
 #include "analysis/captured_maps.h"
@@ -18,9 +17,8 @@
 #include "options/pair_data.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
+#include "question/question_input.h"
 #include "run/run_folder.h"
-#include "types/field_text.h"
-#include "types/suggest.h"
 #include "types/text_piece.h"
 
 namespace relascope::serve {
@@ -48,17 +46,10 @@ bool readsText(const core::OpenedModel& model) {
 
 /// The example that is inspected; -1: the input is none.
 std::int64_t exampleOf(const wire::Asked& a) {
-    return hasOwnInput(a) ? -1 : a.value<std::int64_t>("sample", a.sample ? -1 : 0);
+    return core::hasOwnInput(a) ? -1 : a.value<std::int64_t>("sample", a.sample ? -1 : 0);
 }
 
 }  // namespace
-
-bool hasOwnInput(const Question& a) {
-    return std::any_of(a.options.begin(), a.options.end(), [](const Option& option) {
-        static const std::set<std::string> own = {"image", "text", "tokens", "reference", "random"};
-        return own.contains(option.name);
-    });
-}
 
 ProbeSample readPicture(const std::string& file, const ModelOptions& model,
                         const std::string& option) {
@@ -248,42 +239,18 @@ GenerateOptions generateOptionsOf(const Question& asked) {
     return options;
 }
 
-core::OptionValues valuesOf(const core::Analysis& analysis, const Question& asked) {
-    core::OptionValues values;
-    for (const auto& field : analysis.fields)
-        if (const auto* given = asked.option(field.spec.name)) values[field.spec.name] = *given;
-    return values;
-}
-
 namespace {
 
 /// An input given in words: "sample:N" (of the split that is asked), "text:T", "tokens:1,2,3",
 /// "image:FILE", "reference:N" or "random:SEED".
 ProbeSample inputFromWords(const std::string& name, core::OpenedModel& opened, const wire::Asked& a,
                            OpenedDataSets& sets) {
-    static const std::set<std::string> kinds = {"sample", "text",      "tokens",
-                                                "image",  "reference", "random"};
-    const auto words = a.text(name), option = "--" + name;
-    const auto colon = words.find(':');
-    const auto kind = words.substr(0, colon);
-    const auto rest = colon == std::string::npos ? "" : words.substr(colon + 1);
-    if (rest.empty())
-        throw OptionError(option,
-                          "'" + words +
-                              "' is no input; give sample:N, text:T, tokens:1,2, image:FILE, "
-                              "reference:N or random:SEED");
-    if (!kinds.contains(kind))
-        throw OptionError(
-            option, unknownName("kind of input", kind, std::vector(kinds.begin(), kinds.end())));
+    const auto option = "--" + name;
     try {
         wire::Asked one;
         one.subjects = a.subjects;
         one.data = a.data;
-        for (const auto& spec : core::inputFields())
-            if (spec.name == kind)
-                one.set(kind, spec.kind == FieldKind::Text
-                                  ? FieldValue(rest)
-                                  : core::parseFieldValue(option, spec, rest));
+        one.options = {core::inputOfWord(option, a.text(name))};
         one.set("split", splitOf(a));
         return readSample(opened, one, sets).sample;
     } catch (const OptionError& error) {
@@ -437,7 +404,7 @@ AskedSubject subjectOf(const core::Analysis& analysis, const wire::Asked& a,
     subject.run = runOf(path);
     subject.classNames = a.classNames;
     subject.cell = a.cell;
-    const bool given = a.sample || a.option("sample") || hasOwnInput(a);
+    const bool given = a.sample || a.option("sample") || core::hasOwnInput(a);
     if (analysis.input == AnalysisInput::Data)
         readData(input, analysis, a, sets);
     else if (analysis.input == AnalysisInput::Sentences)

@@ -17,9 +17,6 @@
 
 namespace relascope::serve {
 
-/// Whether the options choose an input that is no example of the data.
-bool hasOwnInput(const Question& asked);
-
 struct SampleInput {
     ProbeSample sample;
     std::vector<std::string> classNames;  ///< those given, or of an example of the data
@@ -58,9 +55,6 @@ core::Interventions generateEdits(const wire::Asked& asked, core::OpenedModel& m
                                   const std::string& prompt, OpenedDataSets& sets);
 /// How `generate` continues a text. Throws OptionError.
 GenerateOptions generateOptionsOf(const Question& asked);
-
-/// The values that a question gives the fields of an analysis.
-core::OptionValues valuesOf(const core::Analysis& analysis, const Question& asked);
 
 /// What an analysis is asked of, and its names in captions.
 struct AskedSubject {

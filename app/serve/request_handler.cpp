@@ -18,6 +18,7 @@
 #include "datasets/registry.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
+#include "question/question_input.h"
 #include "run/run_folder.h"
 #include "train/branch.h"
 #include "train/out_of_memory.h"
@@ -172,7 +173,7 @@ core::OpenedModel& RequestHandler::open(const wire::Asked& asked, Request& reque
 
 SampleInput RequestHandler::inputOf(const wire::Asked& asked) {
     auto input = readSample(*m_model, asked, m_data);
-    const bool example = !asked.sample && !hasOwnInput(asked);
+    const bool example = !asked.sample && !core::hasOwnInput(asked);
     if (isText(*m_model) && (example || asked.shortened))
         core::shorten(input.sample, core::longestProbe(m_model->options(), core::probeBudget()));
     return input;
@@ -390,7 +391,7 @@ Frame RequestHandler::ask(Request& request, bool cost) {
     const auto* analysis = evaluates ? core::findAnalysis(changed ? "effect" : "evaluate")
                                      : core::analysisOfCommand(asked.command);
     if (!analysis) throw wire::FrameError("'" + asked.command + "' is no analysis");
-    const auto values = valuesOf(*analysis, asked);
+    const auto values = core::valuesOf(*analysis, asked);
     auto input = capturedSubject(*analysis, asked);
     if (!input) {
         // Kept steps are opened by the analysis: the weights here are of one step, and stay.

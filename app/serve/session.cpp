@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "options/builtin_resources.h"
 #include "wire/session.h"
@@ -36,6 +38,44 @@ bool writeAll(int out, const Bytes& bytes) {
     return true;
 }
 
+constexpr std::size_t kLanes = 3;
+
+/// Which lane computes.
+class Turns {
+public:
+    void take(std::size_t lane) {
+        std::unique_lock lock(m_mutex);
+        ++m_wanting[lane];
+        m_changed.wait(lock, [&] { return !m_taken && isFirst(lane); });
+        m_taken = true;
+    }
+    void leave(std::size_t lane) {
+        std::lock_guard lock(m_mutex);
+        m_taken = false;
+        --m_wanting[lane];
+        m_changed.notify_all();
+    }
+    void giveWay(std::size_t lane) {
+        std::unique_lock lock(m_mutex);
+        if (isFirst(lane)) return;
+        m_taken = false;
+        m_changed.notify_all();
+        m_changed.wait(lock, [&] { return !m_taken && isFirst(lane); });
+        m_taken = true;
+    }
+
+private:
+    bool isFirst(std::size_t lane) const {
+        return std::none_of(m_wanting.begin(),
+                            m_wanting.begin() + static_cast<std::ptrdiff_t>(lane),
+                            [](int wanting) { return wanting > 0; });
+    }
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::array<int, kLanes> m_wanting{};
+    bool m_taken = false;
+};
+
 // Receives requests, and messages that cancel or change requests.
 class Inbox : public std::enable_shared_from_this<Inbox> {
 public:
@@ -52,16 +92,28 @@ public:
         std::stop_source stop;
         std::shared_ptr<Request> request;  ///< set when answering begins
     };
-    /// The next request; null at the end of the input, or after `idle` without one.
-    std::shared_ptr<Waiting> next(std::chrono::seconds idle) {
+    using WaitingPtr = std::shared_ptr<Waiting>;
+    /// The next request of a lane; null at the end of the input, or when there has been none in any
+    /// lane for `idle`.
+    WaitingPtr next(std::size_t number, std::chrono::seconds idle) {
         std::unique_lock lock(m_mutex);
-        m_current.reset();
+        auto& lane = m_lanes[number];
+        lane.current.reset();
         m_changed.notify_all();
-        m_changed.wait_for(lock, idle, [this] { return m_ended || !m_waiting.empty(); });
-        if (m_ended || m_waiting.empty()) return nullptr;
-        m_current = m_waiting.front();
-        m_waiting.pop_front();
-        return m_current;
+        const auto comes = [&] { return m_ended || !lane.waiting.empty(); };
+        const auto rests = [](const Lane& one) { return !one.current && one.waiting.empty(); };
+        while (!m_changed.wait_for(lock, idle, comes))
+            if (std::all_of(m_lanes.begin(), m_lanes.end(), rests)) m_ended = true;
+        if (m_ended) m_changed.notify_all();
+        if (m_ended || lane.waiting.empty()) return nullptr;
+        lane.current = lane.waiting.front();
+        lane.waiting.pop_front();
+        return lane.current;
+    }
+    /// No more requests are answered: nobody reads the answers.
+    void close() {
+        std::lock_guard lock(m_mutex);
+        stopAll();
     }
     /// Whether the other side has another version, in which requests may mean something else.
     bool isOfOtherVersion() const { return m_otherVersion; }
@@ -71,6 +123,11 @@ public:
     }
 
 private:
+    struct Lane {
+        std::deque<WaitingPtr> waiting;
+        WaitingPtr current;
+    };
+
     void read() {
         wire::FrameReader reader;
         std::array<std::uint8_t, 1 << 16> bytes;
@@ -97,9 +154,11 @@ private:
         Json& message = frame.message;
         std::lock_guard lock(m_mutex);
         const auto all = [&](std::uint64_t id, const auto& change) {
-            if (m_current && m_current->id == id) change(*m_current);
-            for (const auto& waiting : m_waiting)
-                if (waiting->id == id) change(*waiting);
+            for (const auto& lane : m_lanes) {
+                if (lane.current && lane.current->id == id) change(*lane.current);
+                for (const auto& waiting : lane.waiting)
+                    if (waiting->id == id) change(*waiting);
+            }
         };
         if (message.contains("cancel")) {
             all(wire::valueOf<std::uint64_t>(message, "cancel"),
@@ -113,19 +172,28 @@ private:
         } else {
             auto waiting = std::make_shared<Waiting>();
             waiting->id = wire::valueOf<std::uint64_t>(message, "id");
+            const auto lane =
+                message.contains("lane") ? wire::valueOf<std::uint64_t>(message, "lane") : 0;
             waiting->message = std::move(message);
             waiting->blob = std::move(frame.blob);
-            m_waiting.push_back(std::move(waiting));
+            m_lanes.at(lane).waiting.push_back(std::move(waiting));
             m_changed.notify_all();
         }
     }
-    // Ends the process, even if the thread that answers does not end within kToEnd.
+    void stopAll() {
+        m_ended = true;
+        for (const auto& lane : m_lanes)
+            if (lane.current) lane.current->stop.request_stop();
+        m_changed.notify_all();
+    }
+    // Ends the process, even if the threads that answer do not end within kToEnd.
     void end() {
         std::unique_lock lock(m_mutex);
-        m_ended = true;
-        if (m_current) m_current->stop.request_stop();
-        m_changed.notify_all();
-        m_changed.wait_for(lock, kToEnd, [this] { return !m_current; });
+        stopAll();
+        m_changed.wait_for(lock, kToEnd, [this] {
+            return std::none_of(m_lanes.begin(), m_lanes.end(),
+                                [](const Lane& lane) { return lane.current != nullptr; });
+        });
         ::_exit(0);
     }
 
@@ -133,9 +201,59 @@ private:
     std::atomic<bool> m_otherVersion = false;
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    std::deque<std::shared_ptr<Waiting>> m_waiting;
-    std::shared_ptr<Waiting> m_current;
+    std::array<Lane, kLanes> m_lanes;
     bool m_ended = false;
+};
+
+/// Answers the requests of a lane, each in its turn.
+class LaneWorker {
+public:
+    LaneWorker(Inbox& inbox, Turns& turns, int out, std::size_t lane)
+        : m_inbox(inbox), m_turns(turns), m_out(out), m_lane(lane) {}
+
+    void run(const std::function<Handler()>& makeHandler, std::chrono::seconds idle) {
+        Handler handler;
+        while (const auto waiting = m_inbox.next(m_lane, idle)) {
+            m_turns.take(m_lane);
+            if (!handler) handler = makeHandler();
+            const bool heard = answer(*waiting, handler);
+            m_turns.leave(m_lane);
+            if (!heard) return m_inbox.close();
+        }
+    }
+
+private:
+    /// Whether the answer could be written.
+    bool answer(Inbox::Waiting& waiting, const Handler& handler) {
+        bool open = true;
+        const auto send = [&](Json message, const Bytes& blob) {
+            message["id"] = waiting.id;
+            open = open && writeAll(m_out, wire::frameBytes(message, blob));
+        };
+        try {
+            if (waiting.stop.stop_requested()) throw Cancelled();
+            if (m_inbox.isOfOtherVersion() &&
+                !wire::isForEveryVersion(wire::valueOf<std::string>(waiting.message, "m")))
+                throw Error("this is Relascope " + std::string(core::builtin::version()) +
+                            "; the window has another version");
+            const auto request = std::make_shared<Request>(
+                waiting.message, waiting.stop.get_token(), send, std::move(waiting.blob),
+                [this] { m_turns.giveWay(m_lane); });
+            if (request->message().contains("follow"))
+                request->follows = wire::valueOf<bool>(request->message(), "follow");
+            m_inbox.setRequest(waiting, request);
+            const Frame frame = handler(*request);
+            send({{"ok", frame.message}}, frame.blob);
+        } catch (const std::exception& error) {
+            send({{"error", wire::errorToJson(error)}}, {});
+        }
+        return open;
+    }
+
+    Inbox& m_inbox;
+    Turns& m_turns;
+    int m_out;
+    std::size_t m_lane;
 };
 
 }  // namespace
@@ -146,6 +264,7 @@ bool Request::progress(double fraction) {
         m_reported = now;
         m_send({{"progress", fraction}}, {});
     }
+    if (m_giveWay) m_giveWay();
     return !m_stop.stop_requested();
 }
 
@@ -153,34 +272,17 @@ void Request::part(Json part, const Bytes& blob) {
     m_send({{"part", std::move(part)}}, blob);
 }
 
-int serve(int in, int out, const Handler& handler, std::chrono::seconds idle) {
-    bool open = writeAll(out, wire::frameBytes(wire::sessionHello()));
+int serve(int in, int out, const std::function<Handler()>& makeHandler, std::chrono::seconds idle) {
+    if (!writeAll(out, wire::frameBytes(wire::sessionHello()))) return 0;
     const auto inbox = std::make_shared<Inbox>(in);
     inbox->start();
-    while (open) {
-        const auto waiting = inbox->next(idle);
-        if (!waiting) return 0;
-        const auto send = [&](Json message, const Bytes& blob) {
-            message["id"] = waiting->id;
-            open = open && writeAll(out, wire::frameBytes(message, blob));
-        };
-        try {
-            if (waiting->stop.stop_requested()) throw Cancelled();
-            if (inbox->isOfOtherVersion() &&
-                !wire::isForEveryVersion(wire::valueOf<std::string>(waiting->message, "m")))
-                throw Error("this is Relascope " + std::string(core::builtin::version()) +
-                            "; the window has another version");
-            const auto request = std::make_shared<Request>(
-                waiting->message, waiting->stop.get_token(), send, std::move(waiting->blob));
-            if (request->message().contains("follow"))
-                request->follows = wire::valueOf<bool>(request->message(), "follow");
-            inbox->setRequest(*waiting, request);
-            const Frame frame = handler(*request);
-            send({{"ok", frame.message}}, frame.blob);
-        } catch (const std::exception& error) {
-            send({{"error", wire::errorToJson(error)}}, {});
-        }
-    }
+    Turns turns;
+    std::vector<std::jthread> later;
+    for (std::size_t lane = 1; lane < kLanes; ++lane)
+        later.emplace_back([&inbox, &turns, &makeHandler, out, lane, idle] {
+            LaneWorker(*inbox, turns, out, lane).run(makeHandler, idle);
+        });
+    LaneWorker(*inbox, turns, out, 0).run(makeHandler, idle);
     return 0;
 }
 

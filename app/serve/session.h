@@ -15,16 +15,20 @@ namespace relascope::serve {
 class Request {
 public:
     using Send = std::function<void(wire::Json message, const wire::Bytes& blob)>;
-    Request(wire::Json message, std::stop_token stop, Send send, wire::Bytes blob = {})
+    /// `giveWay`: called with each progress, lets requests of earlier lanes be answered.
+    Request(wire::Json message, std::stop_token stop, Send send, wire::Bytes blob = {},
+            std::function<void()> giveWay = {})
         : m_message(std::move(message)),
           m_blob(std::move(blob)),
           m_stop(std::move(stop)),
-          m_send(std::move(send)) {}
+          m_send(std::move(send)),
+          m_giveWay(std::move(giveWay)) {}
 
     const wire::Json& message() const { return m_message; }
     const wire::Bytes& blob() const { return m_blob; }
     const std::stop_token& stop() const { return m_stop; }
     /// Reports the fraction done, 25 times a second at most; false once the request is cancelled.
+    /// Other requests may be answered meanwhile, with other models.
     bool progress(double fraction);
     /// progress() as a callback.
     std::function<bool(double)> progress() {
@@ -40,15 +44,18 @@ private:
     wire::Bytes m_blob;
     std::stop_token m_stop;
     Send m_send;
+    std::function<void()> m_giveWay;
     std::chrono::steady_clock::time_point m_reported{};
 };
 
 using Handler = std::function<wire::Frame(Request&)>;
 
-/// Reads requests from `in` and writes what `handler` returns or throws to `out`: one after
-/// another, until `in` ends, the other side is of another version, or no request has come for
-/// `idle`. Returns the exit status.
-int serve(int in, int out, const Handler& handler,
+/// Reads requests from `in` and writes what a handler returns or throws to `out`, until `in` ends,
+/// the other side is of another version, or no request has come for `idle`. The requests of a lane
+/// (wire::Lane) are answered one after another by a handler of its own, which `makeHandler` makes
+/// on the thread of the lane. One lane computes at a time: requests of a later lane wait, at their
+/// next report of progress, until those of earlier lanes are answered. Returns the exit status.
+int serve(int in, int out, const std::function<Handler()>& makeHandler,
           std::chrono::seconds idle = std::chrono::minutes(15));
 
 }  // namespace relascope::serve

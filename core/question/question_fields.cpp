@@ -361,13 +361,25 @@ std::vector<FieldSpec> questionFields(const std::string& command) {
     throw OptionError("command", unknownName("question", command, questionCommands()));
 }
 
+bool isView(const std::string& command) {
+    const auto* other = askedCommand(command);
+    return other ? other->drawn : analysisOfCommand(command) != nullptr;
+}
+
 void checkIsView(const std::string& command) {
+    if (isView(command)) return;
     std::vector<std::string> known;
     for (const auto& one : askedCommands())
         if (one.drawn) known.push_back(one.name);
     for (const auto* one : analyses()) known.push_back(one->name);
-    if (std::find(known.begin(), known.end(), command) == known.end())
-        throw OptionError("command", unknownName("view", command, known));
+    throw OptionError("command", unknownName("view", command, known));
+}
+
+OptionValues valuesOf(const Analysis& analysis, const Question& asked) {
+    OptionValues values;
+    for (const auto& field : analysis.fields)
+        if (const auto* given = asked.option(field.spec.name)) values[field.spec.name] = *given;
+    return values;
 }
 
 void checkTogether(const Question& question) {

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "types/field.h"
 #include "types/question.h"
 
 namespace relascope::core {
-
-struct Analysis;
 
 inline constexpr const char* kInspectView = "inspect";
 inline constexpr const char* kStudyView = "study";
@@ -52,12 +51,15 @@ bool isQuestion(const std::string& command);
 std::string summaryOf(const std::string& command);
 /// The options of a command. Throws OptionError("command", ...) for one that is no question.
 std::vector<FieldSpec> questionFields(const std::string& command);
-/// Throws OptionError("command", ...) for a command that no view file has: its answer is no picture
-/// of a model, a study, curves or data.
+/// Whether its answer is a picture of a model, a study, curves or data, which a view file may keep.
+bool isView(const std::string& command);
+/// Throws OptionError("command", ...) for one whose answer is not.
 void checkIsView(const std::string& command);
 /// The one of that name. Throws OptionError("options", ...).
 const FieldSpec& fieldNamed(const std::vector<FieldSpec>& options, const std::string& name);
 
+/// The values that a question gives the fields of an analysis.
+OptionValues valuesOf(const Analysis& analysis, const Question& asked);
 /// Throws OptionError ("--data", ...) for options that exclude, or need, one another.
 void checkTogether(const Question& question);
 

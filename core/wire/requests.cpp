@@ -34,7 +34,7 @@ void from_json(const Json& json, Asked& asked) {
 namespace {
 
 Json messageOf(const Asked& asked) {
-    return {{"asked", asked}};
+    return {{"asked", asked}, {"lane", static_cast<int>(asked.lane)}};
 }
 
 }  // namespace

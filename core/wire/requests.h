@@ -76,6 +76,7 @@ struct Asked : Question {
     std::optional<MapCell> cell;               ///< that is shown
     /// An earlier answer, as core::Watch::known; it goes beside the others, in the blob.
     std::optional<Answer> known;
+    Lane lane = Lane::Look;
 
     Asked() = default;
     explicit Asked(Question question) : Question(std::move(question)) {}

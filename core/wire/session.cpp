@@ -114,19 +114,43 @@ void Session::greet(Peer& peer, const Json& hello, const std::string& host) cons
 }
 
 std::string Session::version() const {
-    const auto found = m_peers.find({});
-    return found == m_peers.end() ? std::string() : found->second.version;
+    const Lock lock(m_state->mutex);
+    const auto found = m_state->peers.find({});
+    return found == m_state->peers.end() ? std::string() : found->second->version;
 }
 
-Session::Peer& Session::peerOn(const std::string& host, const Progress& progress) {
+bool Session::isRunning() const {
+    const Lock lock(m_state->mutex);
+    return m_state->peers.contains(std::string());
+}
+
+void Session::end() {
+    std::map<std::string, PeerPtr> ended;  // their processes are waited for outside of the lock
+    const Lock lock(m_state->mutex);
+    ended.swap(m_state->peers);
+}
+
+std::string Session::machine() const {
+    const Lock lock(m_state->mutex);
+    const auto found = m_state->asking.find(std::this_thread::get_id());
+    return found == m_state->asking.end() ? std::string() : found->second.machine;
+}
+
+void Session::forget(const std::string& host, const Peer& peer) {
+    const auto found = m_state->peers.find(host);
+    if (found != m_state->peers.end() && found->second.get() == &peer) m_state->peers.erase(found);
+}
+
+Session::PeerPtr Session::peerOn(const std::string& host, const Progress& progress) {
     // Remains of earlier answers are dropped. A session without requests may have ended by itself.
-    if (const auto found = m_peers.find(host); found != m_peers.end()) {
-        auto& peer = found->second;
+    if (const auto found = m_state->peers.find(host); found != m_state->peers.end()) {
+        const auto peer = found->second;
         const auto drop = [&](const Frame& frame) {
-            if (!peer.greeted) greet(peer, frame.message, host);
+            if (!peer->greeted) greet(*peer, frame.message, host);
         };
-        if (peer.connection.read(drop)) return peer;
-        m_peers.erase(found);
+        const bool asked = !peer->mail.empty() || peer->read;
+        if (asked ? !peer->gone && !peer->broken : peer->connection.read(drop)) return peer;
+        m_state->peers.erase(host);
     }
     const auto kills = core::thisProcess().oomKills;
     SessionProcess started;
@@ -139,16 +163,20 @@ Session::Peer& Session::peerOn(const std::string& host, const Progress& progress
             startFar(*known, {"session"}, known->launchesViews ? known->launch : std::string(),
                      [&] { return !progress || progress(0.0); });
     }
-    auto& peer =
-        m_peers
-            .emplace(host, Peer{Connection(std::move(started.connection)),
-                                std::move(started.process), std::move(started.errors), kills})
-            .first->second;
-    peer.connection.send(frameBytes(sessionHello()));
+    const auto peer =
+        std::make_shared<Peer>(Peer{Connection(std::move(started.connection)),
+                                    std::move(started.process), std::move(started.errors), kills});
+    m_state->peers[host] = peer;
+    peer->connection.send(frameBytes(sessionHello()));
     return peer;
 }
 
 std::string Session::howItEnded(Peer& peer, const std::string& host) const {
+    if (peer.ending.empty()) peer.ending = findEnding(peer, host);
+    return peer.ending;
+}
+
+std::string Session::findEnding(Peer& peer, const std::string& host) const {
     if (m_only)
         return whyUnreachable(*m_only, {Descriptor(), peer.process, std::move(peer.errors)});
     if (!host.empty())
@@ -169,8 +197,12 @@ std::string Session::howItEnded(Peer& peer, const std::string& host) const {
 }
 
 void Session::change(Json changes) {
-    changes["change"] = m_id;
-    if (m_asked) m_asked->send(frameBytes(changes));
+    const Lock lock(m_state->mutex);
+    const auto& asking = m_state->asking[std::this_thread::get_id()];
+    if (!asking.peer) return;
+    changes["change"] = asking.id;
+    asking.peer->connection.send(frameBytes(changes));
+    asking.peer->connection.write();
 }
 
 Frame Session::ask(const char* what, Json request, const Progress& progress, const Partial& part,
@@ -180,81 +212,139 @@ Frame Session::ask(const char* what, Json request, const Progress& progress, con
         if (host.empty()) host = named->get<std::string>();
         request.erase(named);
     }
-    const auto id = ++m_id;
-    m_machine = m_only ? m_only->name : host;
+    std::uint64_t id = 0;
+    {
+        const Lock lock(m_state->mutex);
+        id = ++m_state->id;
+        m_state->asking[std::this_thread::get_id()] = {nullptr, id, m_only ? m_only->name : host};
+    }
     request["m"] = what;
     request["id"] = id;
     const Bytes bytes = frameBytes(request, blob);
     std::optional<Frame> answer;
-    try {
-        while (!answer) answer = tryAsk(host, id, bytes, progress, part);
-        m_asked = nullptr;
-    } catch (const Cancelled&) {
-        m_asked = nullptr;
-        throw;
-    } catch (const Error&) {
-        m_asked = nullptr;
-        m_peers.erase(host);  // it is gone, or its further frames cannot be understood
-        throw;
-    }
+    while (!answer) answer = tryAsk(host, id, bytes, progress, part);
     if (answer->message.contains("error")) throwError(answer->message["error"]);
     return {valueOf<Json>(answer->message, "ok"), std::move(answer->blob)};
 }
+
+void Session::readFrames(Lock& lock, Peer& peer, const std::string& host) const {
+    peer.read = true;
+    pollfd waiting{peer.connection.get(),
+                   static_cast<short>(POLLIN | (peer.connection.isSending() ? POLLOUT : 0)), 0};
+    lock.unlock();
+    const bool failed = ::poll(&waiting, 1, 50) < 0 && errno != EINTR;
+    lock.lock();
+    peer.read = false;
+    const auto take = [&](Frame frame) {
+        if (!peer.greeted) return greet(peer, frame.message, host);
+        const Json& m = frame.message;
+        const auto found = peer.mail.find(valueOf<std::uint64_t>(m, "id"));
+        if (found == peer.mail.end()) return;
+        auto& mail = *found->second;
+        mail.heard = true;
+        if (m.contains("progress"))
+            mail.fraction = valueOf<double>(m, "progress");
+        else if (m.contains("part"))
+            mail.parts.emplace_back(m["part"], std::move(frame.blob));
+        else
+            mail.answer = std::move(frame);
+    };
+    try {
+        const bool sent = peer.connection.write();
+        // Frames that were sent before the session ended are still read.
+        peer.gone = !peer.connection.read(take) || !sent || failed;
+    } catch (const std::exception&) {
+        peer.broken = std::current_exception();
+    }
+    m_state->changed.notify_all();
+}
+
+namespace {
+
+struct LockAgain {
+    std::unique_lock<std::mutex>& lock;
+    ~LockAgain() { lock.lock(); }
+};
+
+}  // namespace
 
 /// None where the session had ended by itself before it heard of the request. A fresh one has not,
 /// so that nothing is asked a third time.
 std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
                                      const Progress& progress, const Partial& part) {
-    auto& peer = peerOn(host, progress);
-    auto& connection = peer.connection;
-    std::optional<Frame> answer;
-    double fraction = 0.0;
-    bool heard = false;
-    const auto report = [&] {
-        if (!progress || progress(fraction)) return;
-        connection.send(frameBytes({{"cancel", id}}));
-        connection.write();
-        throw Cancelled();
-    };
     using Clock = std::chrono::steady_clock;
-    auto reported = Clock::now();
-    const auto take = [&](Frame frame) {
-        if (!peer.greeted) return greet(peer, frame.message, host);
-        const Json& m = frame.message;
-        if (valueOf<std::uint64_t>(m, "id") != id) return;
-        heard = true;
-        if (m.contains("progress"))
-            fraction = valueOf<double>(m, "progress");
-        else if (m.contains("part"))
-            part ? part(m["part"], frame.blob) : void();
-        else
-            answer = std::move(frame);
-        // A session may send as fast as this process reads.
-        if (answer || Clock::now() - reported < std::chrono::milliseconds(50)) return;
-        reported = Clock::now();
-        report();
+    constexpr std::chrono::milliseconds kInterval(50);
+    auto& state = *m_state;
+    Lock lock(state.mutex);
+    const auto peer = peerOn(host, progress);
+    auto& connection = peer->connection;
+    const bool answeredBefore = peer->answered;
+    Mail mail;
+    peer->mail[id] = &mail;
+    auto& asking = state.asking[std::this_thread::get_id()];
+    asking.peer = peer;
+    struct Leave {
+        Peer& peer;
+        Asking& asking;
+        State& state;
+        std::uint64_t id;
+        ~Leave() {
+            peer.mail.erase(id);
+            asking.peer.reset();
+            state.changed.notify_all();  // another thread reads the frames from here on
+        }
     };
-    m_asked = &connection;
+    const Leave leave{*peer, asking, state, id};
     connection.send(bytes);
-    while (!answer) {
-        report();
-        reported = Clock::now();
-        pollfd waiting{connection.get(),
-                       static_cast<short>(POLLIN | (connection.isSending() ? POLLOUT : 0)), 0};
-        const bool failed = ::poll(&waiting, 1, 50) < 0 && errno != EINTR,
-                   sent = connection.write();
-        // Frames that were sent before the session ended are still read.
-        const bool gone = !connection.read(take) || !sent || failed;
-        if (!gone || answer) continue;
-        const auto status =
-            peer.process ? peer.process->status(std::chrono::seconds(1)) : std::optional(0);
-        if (!peer.answered || heard || status != 0) throw Error(howItEnded(peer, host));
-        m_asked = nullptr;
-        m_peers.erase(host);
-        return std::nullopt;
-    }
-    peer.answered = true;
-    return answer;
+    connection.write();  // another thread may be waiting for frames
+    auto reported = Clock::now() - kInterval;
+    for (;;) try {
+            while (!mail.parts.empty()) {
+                const auto [json, blob] = std::move(mail.parts.front());
+                mail.parts.pop_front();
+                lock.unlock();
+                const LockAgain again{lock};
+                if (part) part(json, blob);
+            }
+            if (mail.answer) break;
+            if (peer->broken) std::rethrow_exception(peer->broken);
+            if (peer->gone) {
+                const auto status = peer->process ? peer->process->status(std::chrono::seconds(1))
+                                                  : std::optional(0);
+                if (!answeredBefore || mail.heard || status != 0)
+                    throw Error(howItEnded(*peer, host));
+                forget(host, *peer);
+                return std::nullopt;
+            }
+            // A session may send as fast as this process reads.
+            if (Clock::now() - reported >= kInterval) {
+                reported = Clock::now();
+                const double fraction = mail.fraction;
+                bool wanted = true;
+                {
+                    lock.unlock();
+                    const LockAgain again{lock};
+                    wanted = !progress || progress(fraction);
+                }
+                if (!wanted) {
+                    connection.send(frameBytes({{"cancel", id}}));
+                    connection.write();
+                    throw Cancelled();
+                }
+                continue;
+            }
+            if (peer->read)
+                state.changed.wait_for(lock, kInterval);
+            else
+                readFrames(lock, *peer, host);
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error&) {
+            forget(host, *peer);  // it is gone, or its further frames cannot be understood
+            throw;
+        }
+    peer->answered = true;
+    return std::move(mail.answer);
 }
 
 }  // namespace relascope::wire

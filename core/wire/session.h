@@ -3,17 +3,21 @@
 // its connection. The window computes nothing itself.
 //
 // Each request names everything that it needs (wire/requests.h), so nothing has to be restored
-// after a session has ended: the next request begins another. A session takes one request after
-// another; changes to a request, and its cancellation, reach it while it works.
+// after a session has ended: the next request begins another. A session takes the requests of a
+// lane one after another, and those of an earlier lane between the steps of a later one; changes to
+// a request, and its cancellation, reach it while it works.
 //
 //   window                          session
 //   {m: hello, protocol, version}   {m: hello, protocol, version}
-//   {id, m, ...} and a blob         {id, progress} and {id, part} with a blob, any number,
+//   {id, m, lane, ...} and a blob   {id, progress} and {id, part} with a blob, any number,
 //                                   then {id, ok} with a blob, or {id, error: {code, text, key}}
 //   {cancel: id}, {change: id, ...}
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +25,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "wire/child_process.h"
@@ -29,6 +34,9 @@
 namespace relascope::wire {
 
 inline constexpr int kSessionProtocol = 2;
+/// What waits for what in a session: what is looked at now comes before quick questions about it,
+/// and these before measurements of minutes, which go on afterwards.
+enum class Lane { Look, Quick, Long };
 /// The first frame of either side.
 Json sessionHello();
 /// The version in a hello. Throws FrameError for another message or protocol.
@@ -64,7 +72,7 @@ public:
 
 struct Host;  // wire/host.h
 
-/// The side of the window. One thread at a time asks.
+/// The side of the window. Several threads may ask at once, each one request at a time.
 class Session {
 public:
     /// Gets the fraction done, at least every 50 ms; returns false to cancel.
@@ -98,24 +106,32 @@ public:
         try {
             return read();
         } catch (const std::exception& error) {
-            const std::string from = m_machine.empty() ? "" : " of " + m_machine;
+            const auto at = machine();
+            const std::string from = at.empty() ? "" : " of " + at;
             throw FrameError("an answer" + from + " is not as agreed on: " + error.what());
         }
     }
-    /// The host that the last request went to; empty: this machine.
-    const std::string& machine() const { return m_machine; }
+    /// The host that the last request of this thread went to; empty: this machine.
+    std::string machine() const;
     /// Changes the request that is being answered; called by its `progress` and `part`.
     void change(Json changes);
     /// Whether there is a process on this machine, which may hold weights.
-    bool isRunning() const { return m_peers.contains(std::string()); }
+    bool isRunning() const;
     /// Ends the processes, which frees the models that they hold.
-    void end() { m_peers.clear(); }
+    void end();
     /// Takes answers of another version, too, for requests that are for every version.
     void takeEveryVersion() { m_everyVersion = true; }
     /// The version of the process on this machine; empty before its first answer.
     std::string version() const;
 
 private:
+    /// What has come for a request and was not taken yet.
+    struct Mail {
+        double fraction = 0.0;
+        std::deque<std::pair<Json, Bytes>> parts;
+        std::optional<Frame> answer;
+        bool heard = false;  ///< the session has begun
+    };
     struct Peer {
         Connection connection;
         std::optional<ChildProcess> process;
@@ -124,19 +140,41 @@ private:
         bool greeted = false;
         bool answered = false;  ///< an earlier request
         std::string version = {};
+        std::map<std::uint64_t, Mail*> mail = {};  ///< of the requests that are being answered
+        bool read = false;                         ///< one of their threads waits for frames
+        bool gone = false;
+        std::exception_ptr broken = {};  ///< why its frames cannot be understood
+        std::string ending = {};         ///< howItEnded(), once it is known
     };
+    using PeerPtr = std::shared_ptr<Peer>;
+    /// What a thread asks, or has asked last.
+    struct Asking {
+        PeerPtr peer;  ///< null: nothing now
+        std::uint64_t id = 0;
+        std::string machine;  ///< host; empty: this machine
+    };
+    struct State {
+        std::mutex mutex;  ///< of all below, and of what the peers hold
+        std::condition_variable changed;
+        std::map<std::string, PeerPtr> peers;  ///< by host; an empty name for this machine
+        std::map<std::thread::id, Asking> asking;
+        std::uint64_t id = 0;  ///< number of the last request
+    };
+    using Lock = std::unique_lock<std::mutex>;
+
     std::optional<Frame> tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
                                 const Progress& progress, const Partial& part);
-    Peer& peerOn(const std::string& host, const Progress& progress);
+    PeerPtr peerOn(const std::string& host, const Progress& progress);
     void greet(Peer& peer, const Json& hello, const std::string& host) const;
+    /// Waits for frames of the peer, for a moment, and sorts them.
+    void readFrames(Lock& lock, Peer& peer, const std::string& host) const;
+    void forget(const std::string& host, const Peer& peer);
     std::string howItEnded(Peer& peer, const std::string& host) const;
+    std::string findEnding(Peer& peer, const std::string& host) const;
 
     std::function<SessionProcess()> m_start;
-    std::shared_ptr<const Host> m_only;   ///< where m_start starts processes; null: this machine
-    std::map<std::string, Peer> m_peers;  ///< by host; an empty name for this machine
-    Connection* m_asked = nullptr;        ///< connection of the request that is being answered
-    std::uint64_t m_id = 0;               ///< number of the last request
-    std::string m_machine;                ///< host of the last request; empty: this machine
+    std::shared_ptr<const Host> m_only;  ///< where m_start starts processes; null: this machine
+    std::unique_ptr<State> m_state = std::make_unique<State>();
     bool m_everyVersion = false;
 };
 

@@ -352,7 +352,7 @@ TEST(CheckpointPage, MeasuresAnImageModel) {
         EvaluateDialog dialog;
         dialog.splitBox()->setCurrentText("hexos");
         dialog.countBox()->setValue(24);
-        return std::optional(dialog.request());
+        return std::optional(dialog.question());
     };
     QSignalSpy evaluated(&o.controller, &CheckpointController::evaluated);
     QTest::mouseClick(child<QPushButton>(o.page.head(), "Evaluate"), Qt::LeftButton);
@@ -373,14 +373,15 @@ TEST(CheckpointPage, EvaluatesFilesThatAreChosen) {
     QComboBox* data = child<QComboBox>(dialog, "Data");
     data->setFocus();
     QTest::keyClick(data, Qt::Key_End);
-    EXPECT_EQ(dialog.request().file, "some/own.npz");
+    EXPECT_EQ(dialog.question().first.text("data"), "some/own.npz");
     EXPECT_FALSE(dialog.countBox()->isEnabled());
     QTest::keyClick(data, Qt::Key_Home);
-    EXPECT_EQ(dialog.request().file, "");
-    EXPECT_EQ(dialog.request().options.task, "same");
-    EXPECT_EQ(dialog.request().split, "pentos") << "what training has not seen";
-    EXPECT_EQ(dialog.request().options.test_size, 2000);
-    EXPECT_EQ(dialog.request().options.train_size, 2);
+    const auto generated = dialog.question().first;
+    EXPECT_FALSE(generated.option("data"));
+    EXPECT_EQ(generated.data->options.task, "same");
+    EXPECT_EQ(generated.text("split"), "pentos") << "what training has not seen";
+    EXPECT_EQ(generated.data->options.test_size, 2000);
+    EXPECT_EQ(generated.data->options.train_size, 2);
 }
 
 TEST(CheckpointPage, WritesOtherFormsThatOpenAgain) {

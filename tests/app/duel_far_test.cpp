@@ -50,7 +50,7 @@ protected:
         EXPECT_TRUE(waitUntil([&] { return c().runs.info(path) != nullptr; }));
         return path;
     }
-    void choose(const DuelSubject& a, const DuelSubject& b) {
+    void choose(const wire::Asked& a, const wire::Asked& b) {
         for (const std::size_t side : {0, 1}) page()->setSubject(side, std::nullopt);
         page()->setSubject(0, a), page()->setSubject(1, b);
         window->showPage(PageId::Duel);
@@ -77,7 +77,7 @@ protected:
         EXPECT_FALSE(all.maps[1].empty());
         return all;
     }
-    Answers of(const DuelSubject& a, const DuelSubject& b) {
+    Answers of(const wire::Asked& a, const wire::Asked& b) {
         choose(a, b);
         return answered() ? answers() : Answers();
     }
@@ -99,14 +99,16 @@ EditList manyNumbers() {
 
 TEST_F(DuelFarTest, OneIsThereOneIsHereAndTheMapsAreThoseOfBothHere) {
     const QString first = finishedText(10), second = finishedText(20);
-    const DuelSubject a{first, std::nullopt, {}}, b{second, 10, manyNumbers()};
+    const auto a = weightsAt(first, std::nullopt), b = weightsAt(second, 10, manyNumbers());
     auto plain = b;
-    plain.edits = {};
+    plain.edits = {EditList()};
     const auto here = of(a, plain), edited = of(a, b);
     ASSERT_EQ(edited.maps[0], here.maps[0]);
     ASSERT_NE(edited.maps[1], here.maps[1]);
     auto farA = a, farB = b, other = a;
-    farA.path = on(*one, first), farB.path = on(*one, second), other.path = on(*two, first);
+    farA.subjects = weightsAt(on(*one, first), std::nullopt).subjects;
+    farB.subjects = weightsAt(on(*one, second), 10).subjects;
+    other.subjects = weightsAt(on(*two, first), std::nullopt).subjects;
     // Each edited, to see that it is not the other one's machine that edits.
     EXPECT_EQ(of(farA, b), edited);
     EXPECT_EQ(of(other, farB), edited);
@@ -120,7 +122,7 @@ TEST_F(DuelFarTest, OneIsThereOneIsHereAndTheMapsAreThoseOfBothHere) {
     EXPECT_EQ(of(editedA, plain), localA);
     // Without A's machine its answer stays, and what is asked of B does not need it.
     one->cut();
-    page()->setSubject(1, DuelSubject{second, 0, {}});
+    page()->setSubject(1, weightsAt(second, 0));
     ASSERT_TRUE(answered());
     EXPECT_EQ(page()->error()->sentence(), "");
     one->setReachable(true);
@@ -140,7 +142,7 @@ TEST_F(DuelFarTest, OneIsThereOneIsHereAndTheMapsAreThoseOfBothHere) {
     EXPECT_EQ(page()->error()->sentence(), "");
     // It has read that example already when A shows another step.
     const auto kept = probes().answer(1);
-    page()->setSubject(0, DuelSubject{first, 0, {}});
+    page()->setSubject(0, weightsAt(first, 0));
     ASSERT_TRUE(answered());
     EXPECT_EQ(probes().answer(0)->step, 0);
     EXPECT_EQ(probes().answer(1), kept);
@@ -162,7 +164,7 @@ TEST_F(DuelFarTest, TypedTextsAreReadThereInOtherTokens) {
     c().experiment.set("data.tokenizer", std::string("gpt2"));
     c().experiment.set("model.vocab_size", std::int64_t{50257});
     const QString words = trained();
-    choose({words, std::nullopt, {}}, {on(*one, letters), std::nullopt, {}});
+    choose(weightsAt(words, std::nullopt), weightsAt(on(*one, letters), std::nullopt));
     ASSERT_TRUE(answered());
     const auto textOf = [&](std::size_t side) {
         std::string text;
@@ -184,7 +186,7 @@ TEST_F(DuelFarTest, TypedTextsAreReadThereInOtherTokens) {
     c().experiment.set("data.context", std::int64_t{16});
     c().experiment.set("model.max_block_size", std::int64_t{16});
     const QString shorter = trained();
-    choose({letters, std::nullopt, {}}, {on(*one, shorter), std::nullopt, {}});
+    choose(weightsAt(letters, std::nullopt), weightsAt(on(*one, shorter), std::nullopt));
     ASSERT_TRUE(answered());
     EXPECT_EQ(probes().answer(0)->sample.source.size(), kContext);
     EXPECT_EQ(probes().answer(1)->sample.source.size(), 16);
@@ -195,7 +197,7 @@ TEST_F(DuelFarTest, ACheckpointThereIsChosenInTheMenu) {
         return QStringLiteral(RELASCOPE_FIXTURES "/golden/") + QLatin1String(name);
     };
     const QString a = golden("vidat_relational_games_mixed"), b = golden("vit_relational_games");
-    choose({a, std::nullopt, {}}, {b, std::nullopt, {}});
+    choose(weightsAt(a, std::nullopt), weightsAt(b, std::nullopt));
     ASSERT_TRUE(answered());
     const auto here = answers();
     const auto there = QString::fromStdString(one->add(b.toStdString(), "models"));
@@ -219,7 +221,7 @@ TEST_F(DuelFarTest, ACheckpointThereIsChosenInTheMenu) {
     EXPECT_FALSE(page()->apart()->button()->isVisible());
     // Inputs of the user.
     const auto first = probes().answer(1);
-    Q_EMIT page()->inspector()->sourcePane()->inputs()->randomRequested(6);
+    Q_EMIT page()->inspector()->sourcePane()->inputs()->chosen({{"random", std::int64_t{6}}});
     ASSERT_TRUE(answered());
     EXPECT_NE(probes().answer(1)->sample.image, first->sample.image);
     EXPECT_EQ(probes().answer(1)->sample.image, probes().answer(0)->sample.image);
@@ -247,7 +249,7 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     const QString first = finishedRun(4), second = finishedRun(5);
     const QString a = on(*one, first), b = on(*two, second);
     fs::remove_all(first.toStdString()), fs::remove_all(second.toStdString());
-    choose({a, std::nullopt, {}}, {b, 0, manyNumbers()});
+    choose(weightsAt(a, std::nullopt), weightsAt(b, 0, manyNumbers()));
     ASSERT_TRUE(answered());
     auto* apart = page()->apart();
     ASSERT_TRUE(apart->isVisible());
@@ -262,11 +264,13 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     EXPECT_FALSE(apart->button()->isEnabled());
     task.abandon();
     EXPECT_TRUE(apart->button()->isEnabled());
-    EXPECT_EQ(probes().subject(0)->path, a);
+    EXPECT_EQ(placeOf(*probes().subject(0)), a);
     click(apart->button());
     ASSERT_TRUE(waitUntil([&] { return !apart->isVisible(); }, 60000));
-    EXPECT_EQ(probes().subject(0), (DuelSubject{c().runs.placeOfCopy(a), std::nullopt, {}}));
-    EXPECT_EQ(probes().subject(1), (DuelSubject{c().runs.placeOfCopy(b), 0, manyNumbers()}));
+    EXPECT_EQ(probes().subject(0)->subjects,
+              weightsAt(c().runs.placeOfCopy(a), std::nullopt).subjects);
+    EXPECT_EQ(probes().subject(1)->subjects, weightsAt(c().runs.placeOfCopy(b), 0).subjects);
+    EXPECT_EQ(probes().subject(1)->edits[0], manyNumbers());
     ASSERT_TRUE(answered());
     auto* tab = page()->tab();
     auto values = tab->values();
@@ -280,23 +284,23 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
         << view->sentence().toStdString();
     // On one other machine B is measured with all its edits.
     const QString c1 = on(*one, c().runs.placeOfCopy(b));
-    choose({a, std::nullopt, {}}, {c1, 0, manyNumbers()});
+    choose(weightsAt(a, std::nullopt), weightsAt(c1, 0, manyNumbers()));
     EXPECT_FALSE(apart->isVisible());
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
     // The copies are there the next time.
-    choose({a, std::nullopt, {}}, {b, std::nullopt, {}});
+    choose(weightsAt(a, std::nullopt), weightsAt(b, std::nullopt));
     EXPECT_EQ(apart->button()->text(), "Use the copy on this computer");
     click(apart->button());
     EXPECT_FALSE(apart->isVisible());
-    EXPECT_EQ(probes().subject(1)->path, c().runs.placeOfCopy(b));
+    EXPECT_EQ(placeOf(*probes().subject(1)), c().runs.placeOfCopy(b));
     // A checkpoint of a run is that of the copy.
     const auto checkpoint = [](const QString& run) { return run + "/checkpoints/step-5"; };
-    choose({c().runs.placeOfCopy(a), std::nullopt, {}}, {a, std::nullopt, {}});
+    choose(weightsAt(c().runs.placeOfCopy(a), std::nullopt), weightsAt(a, std::nullopt));
     probes().openFar(1, checkpoint(b));
-    ASSERT_TRUE(waitUntil([&] { return probes().subject(1)->path == checkpoint(b); }, 60000))
+    ASSERT_TRUE(waitUntil([&] { return placeOf(*probes().subject(1)) == checkpoint(b); }, 60000))
         << page()->error()->sentence().toStdString();
     click(apart->button());
-    EXPECT_EQ(probes().subject(1)->path, checkpoint(c().runs.placeOfCopy(b)));
+    EXPECT_EQ(placeOf(*probes().subject(1)), checkpoint(c().runs.placeOfCopy(b)));
     ASSERT_TRUE(answered());
     // Another run of that name is not its copy.
     const QString place = c().runs.placeOfCopy(b);
@@ -309,7 +313,7 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
 TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     const QString run = finishedRun();
     const QString there = on(*one, run);
-    choose({run, std::nullopt, {}}, {there, std::nullopt, {}});
+    choose(weightsAt(run, std::nullopt), weightsAt(there, std::nullopt));
     ASSERT_TRUE(answered());
     EXPECT_FALSE(page()->againButton()->isVisible());
     // While B is computing.
@@ -369,7 +373,7 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     // A far A, whose data cannot be read at first.
     one->cut();
     ASSERT_TRUE(waitUntil([&] { return !c().hosts.isUsable("gpu1"); }));
-    choose({there, std::nullopt, {}}, {run, std::nullopt, {}});
+    choose(weightsAt(there, std::nullopt), weightsAt(run, std::nullopt));
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
     one->setReachable(true);
     click(page()->againButton());

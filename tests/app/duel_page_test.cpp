@@ -49,14 +49,15 @@ protected:
     /// A run as A, and its first step as B; the run.
     QString showBesideItsFirstStep() {
         const QString run = finishedRun();
-        page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
-        page()->setSubject(1, DuelSubject{run, 0, {}});
+        page()->setSubject(0, weightsAt(run, std::nullopt));
+        page()->setSubject(1, weightsAt(run, 0));
         open();
         EXPECT_TRUE(shown());
         return run;
     }
     QString path(std::size_t side) {
-        return page()->probes().subject(side) ? page()->probes().subject(side)->path : QString();
+        const auto& subject = page()->probes().subject(side);
+        return subject ? placeOf(*subject) : QString();
     }
 };
 
@@ -79,7 +80,7 @@ TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
     window->edits().togglePin();
     EXPECT_TRUE(inspector()->pinned());
     EXPECT_EQ(path(0), run);
-    EXPECT_EQ(page()->probes().subject(0)->step, 0);
+    EXPECT_EQ(stepOf(*page()->probes().subject(0)), 0);
     open();
     EXPECT_TRUE(page()->emptyState()->isVisible()) << "B is missing";
     EXPECT_TRUE(page()->emptyState()->findChild<QLabel*>()->text().contains("in the menus above"));
@@ -129,7 +130,7 @@ TEST_F(DuelPageTest, WhatIsSaidNamesTheSide) {
     edits.edits.emplace_back();
     edits.edits.back().point = "blocks.0.hook_attn_out";
     window->showDuel({run, run});
-    page()->setSubject(0, DuelSubject{run, std::nullopt, edits});
+    page()->setSubject(0, weightsAt(run, std::nullopt, edits));
     ASSERT_TRUE(shown());
     EXPECT_TRUE(tasks.contains("Computing the maps of A") &&
                 tasks.contains("Computing the maps of B"))
@@ -359,7 +360,7 @@ TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
     ASSERT_TRUE(shown());
     // Other data while both compute: nothing of the earlier is kept.
     page()->probes().chooseExample("validation", 3);
-    page()->setSubject(0, DuelSubject{second, std::nullopt, {}});
+    page()->setSubject(0, weightsAt(second, std::nullopt));
     EXPECT_FALSE(page()->probes().answer(0));
     EXPECT_FALSE(page()->probes().answer(1));
     EXPECT_FALSE(page()->probes().task(1).busy()) << "its answer is of other data";
@@ -401,13 +402,13 @@ TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
     EditList wrong;
     wrong.edits.emplace_back();
     wrong.edits.back().point = "blocks.9.rel.hook_r";
-    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
-    page()->setSubject(1, DuelSubject{run, std::nullopt, wrong});
+    page()->setSubject(0, weightsAt(run, std::nullopt));
+    page()->setSubject(1, weightsAt(run, std::nullopt, wrong));
     open();
     ASSERT_TRUE(shown());
     EXPECT_TRUE(page()->probes().problems().startsWith("B: "))
         << page()->probes().problems().toStdString();
-    page()->setSubject(1, DuelSubject{run, std::nullopt, {}});
+    page()->setSubject(1, weightsAt(run, std::nullopt));
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }));
     EXPECT_EQ(page()->probes().problems(), "");
 }
@@ -416,14 +417,14 @@ TEST_F(DuelPageTest, ASideThatCannotBeOpenedIsNamedAndTriedAgain) {
     const QString run = finishedRun();
     const QString checkpoint = run + "/checkpoints/step-12",
                   file = checkpoint + "/model.safetensors";
-    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
-    page()->setSubject(1, DuelSubject{run, 0, {}});
+    page()->setSubject(0, weightsAt(run, std::nullopt));
+    page()->setSubject(1, weightsAt(run, 0));
     open();
     ASSERT_TRUE(shown());
     auto* map = page()->inspector()->mapPane()->map();
     EXPECT_FALSE(map->outdated());
     ASSERT_TRUE(QFile::rename(file, file + ".away"));
-    page()->setSubject(1, DuelSubject{checkpoint, std::nullopt, {}});
+    page()->setSubject(1, weightsAt(checkpoint, std::nullopt));
     EXPECT_EQ(page()->inspector()->result(), nullptr) << "it was of another B";
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
     EXPECT_TRUE(page()->error()->sentence().startsWith("B: "))
@@ -477,10 +478,10 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
         &page()->probes(), &DuelProbes::answered, page(), [](const Inspected& both) {
             EXPECT_EQ(both.result->sample.image, both.pinned.result->sample.image);
         });
-    Q_EMIT inputs->randomRequested(6);
+    Q_EMIT inputs->chosen({{"random", std::int64_t{6}}});
     // Again while B may still read the sample before.
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(0) != nullptr; }));
-    Q_EMIT inputs->randomRequested(7);
+    Q_EMIT inputs->chosen({{"random", std::int64_t{7}}});
     EXPECT_FALSE(page()->probes().task(1).busy()) << "A has not answered yet";
     ASSERT_TRUE(waitUntil([&] {
         const auto& now = page()->probes().answer(1);
@@ -499,14 +500,14 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
         return result && QString::fromStdString(result->sample.origin).contains("red.png");
     }));
     // Of another checkpoint as A both read the input anew.
-    page()->setSubject(0, DuelSubject{golden("vit_relational_games"), std::nullopt, {}});
+    page()->setSubject(0, weightsAt(golden("vit_relational_games"), std::nullopt));
     EXPECT_FALSE(page()->probes().answer(1));
     ASSERT_TRUE(
         waitUntil([&] { return page()->probes().answer(0) && page()->probes().answer(1); }));
     EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
-    page()->setSubject(0, DuelSubject{golden("vidat_relational_games_mixed"), std::nullopt, {}});
+    page()->setSubject(0, weightsAt(golden("vidat_relational_games_mixed"), std::nullopt));
     // With a run as B its data are read by both, and measured on.
-    page()->setSubject(1, DuelSubject{finishedRun(), std::nullopt, {}});
+    page()->setSubject(1, weightsAt(finishedRun(), std::nullopt));
     ASSERT_TRUE(waitUntil([&] { return page()->probes().data() != nullptr; }));
     EXPECT_TRUE(waitUntil([&] { return page()->tab()->runButton()->isEnabled(); }));
 }
@@ -594,7 +595,7 @@ TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
     for (const bool exchanged : {false, true}) {
         if (exchanged) Q_EMIT page()->slot(0)->otherSideChosen();
         ASSERT_TRUE(waitUntil([&] { return page()->probes().own() && b; }, 60000));
-        Q_EMIT both->sourcePane()->inputs()->randomRequested(5);
+        Q_EMIT both->sourcePane()->inputs()->chosen({{"random", std::int64_t{5}}});
         ASSERT_TRUE(waitUntil([&] { return a && b; }, 60000))
             << page()->error()->sentence().toStdString();
         EXPECT_NE(a->sample.origin.find("random"), std::string::npos) << a->sample.origin;

@@ -96,7 +96,7 @@ TEST_F(HubWindowTest, AModelIsFetchedAndOpenedByItsName) {
     const auto launch = parseLaunch({"relascope", "duel", "hub:org/vidat", dialog.path()}, &exit);
     ASSERT_TRUE(launch);
     EXPECT_EQ(launch->duel, (QStringList{dialog.path(), dialog.path()}));
-    EXPECT_EQ((DuelSubject{dialog.path(), std::nullopt, {}}).name(), "org/vidat");
+    EXPECT_EQ(titleOf(weightsAt(dialog.path(), std::nullopt)), "org/vidat");
 
     // A model that cannot be opened says why, and is not in the rail.
     HubDialog second(models(), window.get());

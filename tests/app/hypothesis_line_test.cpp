@@ -19,16 +19,16 @@ using namespace relascope;
 
 namespace {
 
-AnalysedSubject subjectAt(const std::string& path, std::vector<std::string> words) {
+Subject subjectAt(const std::string& path, std::vector<std::string> words) {
     auto data = std::make_shared<wire::OpenedData>();
     wire::OpenedSplit split;
     split.name = "validation";
     split.hypothesisWords = std::move(words);
     data->splits.push_back(std::move(split));
-    AnalysedSubject subject;
-    subject.path = path;
+    Subject subject;
+    subject.model().path = path;
     subject.name = QString::fromStdString(path);
-    subject.data = std::move(data);
+    subject.setData(std::move(data));
     return subject;
 }
 
@@ -75,7 +75,7 @@ TEST(HypothesisLine, StandsAboveMeasureAndIsKeptWithTheRun) {
     EXPECT_FALSE(tab->isUnfolded()) << "it is shown without the options";
     EXPECT_TRUE(line->isVisibleTo(tab));
     QTest::keyClicks(line, "same(colour); j - i = 1");
-    EXPECT_EQ(std::get<std::vector<std::string>>(tab->request().values.at("hypothesis")),
+    EXPECT_EQ(std::get<std::vector<std::string>>(tab->values().at("hypothesis")),
               (std::vector<std::string>{"same(colour); j - i = 1"}));
     EXPECT_EQ(tab->foldButton()->text(), "Options");
     // Of another run it is another one.

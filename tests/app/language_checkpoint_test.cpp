@@ -393,7 +393,7 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
         page()->askEvaluation = [choose, this] {
             EvaluateDialog dialog(window.get(), EvaluateDialog::Data::Text, true);
             choose(dialog);
-            return std::optional(dialog.request());
+            return std::optional(dialog.question());
         };
         QSignalSpy evaluated(&checkpoint(), &CheckpointController::evaluated);
         click(child<QPushButton>(page()->head(), "Evaluate"));

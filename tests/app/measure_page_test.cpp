@@ -104,25 +104,25 @@ TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {
     const auto subject = [this] { return analyses().controller().subject(); };
     window->showPage(PageId::Measure);
     ASSERT_TRUE(subject());
-    EXPECT_EQ(subject()->path, path.toStdString());
+    EXPECT_EQ(placeOf(subject()->asked), path);
     // A map that is chosen there is another subject, and a run that goes leaves none.
     window->showPage(PageId::Workbench);
     inspector()->stepRelation(1);
     const auto index = inspector()->view().index;
     window->showPage(PageId::Compare);
     window->showPage(PageId::Measure);
-    EXPECT_EQ(subject()->map->index, index);
+    EXPECT_EQ(subject()->asked.cell->index, index);
     // A run that is chosen there is read there.
     const QString first = path;
     window->showPage(PageId::Workbench);
     path = finishedRun(8);
     window->showPage(PageId::Measure);
-    ASSERT_TRUE(waitUntil([&] { return subject() && subject()->path == path.toStdString(); }));
+    ASSERT_TRUE(waitUntil([&] { return subject() && placeOf(subject()->asked) == path; }));
     c().selection.setRuns({first});
     c().selection.setCurrent(first);
     EXPECT_FALSE(subject()) << "not the maps of the run before";
     EXPECT_TRUE(analyses().current()->missing().startsWith("Reading the maps of "));
-    EXPECT_TRUE(waitUntil([&] { return subject() && subject()->path == first.toStdString(); }));
+    EXPECT_TRUE(waitUntil([&] { return subject() && placeOf(subject()->asked) == first; }));
     path = first;
     window->opener().openCheckpoint(
         QStringLiteral(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));

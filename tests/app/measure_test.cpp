@@ -62,24 +62,24 @@ ProbeSample validationSample(const DataOptions& options, std::int64_t example) {
     return datasets::openData(options).validation->sample(example);
 }
 
-AnalysedSubject subjectOf(const std::string& run, std::int64_t example = 1) {
-    AnalysedSubject subject;
-    subject.path = run;
+Subject subjectOf(const std::string& run, std::int64_t example = 1) {
+    Subject subject;
+    subject.model().path = run;
+    subject.model().device = "cpu";
     subject.name = QStringLiteral("tiny");
-    subject.data = openedData(core::runData(run, core::readRunOptions(run).data));
-    subject.sample = validationSample(subject.data->data.options, example);
+    subject.setData(openedData(core::runData(run, core::readRunOptions(run).data)));
+    subject.asked.sample = validationSample(subject.data->data.options, example);
     subject.sampleName = QStringLiteral("validation %1").arg(example);
-    subject.classNames = subject.data->at("validation").info.classNames;
-    subject.device = "cpu";
+    subject.asked.classNames = subject.data->at("validation").info.classNames;
     return subject;
 }
 
 /// A checkpoint or run without its data.
-AnalysedSubject withoutData(const std::string& path) {
-    AnalysedSubject subject;
-    subject.path = path;
+Subject withoutData(const std::string& path) {
+    Subject subject;
+    subject.model().path = path;
     subject.name = QStringLiteral("golden");
-    subject.sample = core::OpenedModel(path, "", "cpu").randomInput(1);
+    subject.asked.sample = core::OpenedModel(path, "", "cpu").randomInput(1);
     subject.sampleName = QStringLiteral("random 1");
     return subject;
 }
@@ -251,7 +251,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     // So are other edits.
     auto subject = window.controller().subject().value();
     auto edited = subject;
-    edited.edits.edits.push_back(table()->result().rows[0].edit);
+    edited.edits().edits.push_back(table()->result().rows[0].edit);
     window.setSubject(edited);
     EXPECT_EQ(ablation->runButton()->text(), "Measure");
     EXPECT_FALSE(table()->isEmpty()) << "it stays, with its caption";
@@ -284,12 +284,13 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     const auto read = reportsOf("lens");
     Edit edit;
     edit.point = "blocks.0.hook_attn_out";
-    subject.edits.edits = {edit};
+    subject.edits().edits = {edit};
     window.setSubject(subject);
     ASSERT_TRUE(waitUntil([&] { return read->count > 0; }, 60000));
     EXPECT_NE(own("logit"), plain);
-    core::OpenedModel model(subject.path, "", "cpu");
-    const auto probed = model.probe(*subject.sample, subject.classNames, {subject.edits, {}});
+    core::OpenedModel model(subject.model().path, "", "cpu");
+    const auto probed =
+        model.probe(*subject.asked.sample, subject.asked.classNames, {subject.edits(), {}});
     EXPECT_NEAR(own("probability"),
                 static_cast<double>(probed.probabilities[static_cast<std::size_t>(own("id"))]),
                 1e-5);
@@ -298,7 +299,7 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     read->count = 0;
     edit.enabled = false;
     edit.point = "hook_embed";
-    subject.edits.edits.push_back(edit);
+    subject.edits().edits.push_back(edit);
     window.setSubject(subject);
     QTest::qWait(100);
     EXPECT_EQ(read->count, 0);
@@ -321,7 +322,7 @@ TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
     auto* example = child<QSpinBox>(patching, "Second sample");
     // The example that is offered has another answer than A.
     ASSERT_TRUE(waitUntil([&] { return example->value() != 1; }, 60000));
-    const auto labelAt = [](int k) { return subjectOf(kRuns + "vision", k).sample->label; };
+    const auto labelAt = [](int k) { return subjectOf(kRuns + "vision", k).asked.sample->label; };
     EXPECT_NE(labelAt(example->value()), labelAt(1));
     example->setValue(1);  // A itself
     QTest::mouseClick(patching->runButton(), Qt::LeftButton);
@@ -345,12 +346,13 @@ TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
     EXPECT_TRUE(result.text("metric").starts_with("logit of ")) << result.text("metric");
     EXPECT_TRUE(view<PatchingView>("patch")->csv().startsWith("map,point,row,column"));
     // A dropped input takes the place of the example of a split.
-    window.setSecond(subjectOf(kRuns + "vision", 3).sample.value(), QStringLiteral("dropped"));
+    window.setSecond(subjectOf(kRuns + "vision", 3).asked.sample.value(),
+                     QStringLiteral("dropped"));
     EXPECT_TRUE(view<PatchingView>("patch")->isEmpty());
-    EXPECT_TRUE(patching->request().second);
+    EXPECT_TRUE(patching->question().second);
     EXPECT_FALSE(example->isVisible());
     QTest::mouseClick(child<QPushButton>(patching, "dropped"), Qt::LeftButton);
-    EXPECT_FALSE(patching->request().second);
+    EXPECT_FALSE(patching->question().second);
 }
 
 TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
@@ -376,7 +378,7 @@ TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
     auto subject = withoutData(kRuns + "language");
     Edit zero;
     zero.point = "blocks.0.hook_resid_pre";
-    subject.edits.edits = {zero};
+    subject.edits().edits = {zero};
     window.setSubject(subject);
     ASSERT_TRUE(waitUntil([&] { return measured->count == 2; }, 60000));
 
@@ -536,20 +538,20 @@ TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
 struct KeptRun {
     testing_support::TemporaryFolder home{"measure-along"};
     std::string path = home / "run";
-    AnalysedSubject subject;
+    Subject subject;
     KeptRun() {
         auto folder = core::RunFolder::create(path, testing_support::tinyOptions());
         core::Control control;
         testing_support::trainIn(folder, control);
         const auto data = testing_support::tinyData();
-        subject.path = path;
+        subject.model().path = path;
         subject.name = QStringLiteral("tiny");
-        subject.data = openedData(testing_support::tinyOptions().data);
-        subject.sample = data.validation->sample(1);
+        subject.setData(openedData(testing_support::tinyOptions().data));
+        subject.asked.sample = data.validation->sample(1);
         subject.sampleName = QStringLiteral("validation 1");
-        subject.classNames = data.validation->info().classNames;
-        subject.device = "cpu";
-        subject.map = MapCell{MapKind::Relation, 0, 0, 0, 1, 3};
+        subject.asked.classNames = data.validation->info().classNames;
+        subject.model().device = "cpu";
+        subject.asked.cell = MapCell{MapKind::Relation, 0, 0, 0, 1, 3};
         subject.cellName = QStringLiteral("i = patch 1, j = patch 3");
     }
 };
@@ -568,7 +570,7 @@ TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     EXPECT_FALSE(window.tab("along")->runButton()->isVisible());
     const auto value = [&] { return shown->along().steps[2].now.value; };
     core::OpenedModel model(run.path, std::to_string(shown->along().steps[2].step), "cpu");
-    const auto probed = model.probe(*run.subject.sample, run.subject.classNames);
+    const auto probed = model.probe(*run.subject.asked.sample, run.subject.asked.classNames);
     EXPECT_EQ(value(), static_cast<double>(probed.find(MapKind::Relation, 0, 0)->at(1, 3)));
     EXPECT_TRUE(shown->csv().startsWith("step,value,probability"));
     // A step is asked for; that of the subject changes nothing else.
@@ -576,32 +578,32 @@ TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     Q_EMIT shown->stepRequested(8);
     ASSERT_EQ(steps.size(), 1);
     EXPECT_EQ(steps[0][0].toLongLong(), 8);
-    run.subject.checkpoint = "8";
+    run.subject.model().checkpoint = "8";
     window.setSubject(run.subject);
     // Another cell of the map is read from what is there.
-    run.subject.map->j = 5;
+    run.subject.asked.cell->j = 5;
     window.setSubject(run.subject);
     EXPECT_EQ(value(), static_cast<double>(probed.find(MapKind::Relation, 0, 0)->at(1, 5)));
     // Another map and edits are not.
-    run.subject.map->kind = MapKind::RelationalAttention;
+    run.subject.asked.cell->kind = MapKind::RelationalAttention;
     window.setSubject(run.subject);
     ASSERT_TRUE(
         waitUntil([&] { return shown->along().cell.kind == MapKind::RelationalAttention; }, 60000));
     Edit edit;
     edit.point = "blocks.0.rel.hook_r";
     edit.op = EditOp::Zero;
-    run.subject.edits.edits.push_back(edit);
+    run.subject.edits().edits.push_back(edit);
     window.setSubject(run.subject);
     ASSERT_TRUE(waitUntil([&] { return shown->along().edited; }, 60000));
     ASSERT_TRUE(idle("along"));
-    run.subject.map->index = 99;
+    run.subject.asked.cell->index = 99;
     window.setSubject(run.subject);
     ASSERT_TRUE(waitUntil([&] { return shown->isEmpty(); }, 60000));
     EXPECT_EQ(shown->sentence(),
               "100 is out of range: the last of the attention-ra maps of layer 1 is 1");
     // Without kept weights.
     auto checkpoint = withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed");
-    checkpoint.map = MapCell{};
+    checkpoint.asked.cell = MapCell{};
     window.setSubject(checkpoint);
     ASSERT_TRUE(waitUntil([&] { return shown->sentence().contains("open a run"); }, 60000))
         << shown->sentence().toStdString();
@@ -644,10 +646,10 @@ TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
     child<QSpinBox>(window.tab("ablate"), "Examples")->setValue(1000000);
     QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
     auto subject = window.controller().subject().value();
-    subject.sample = validationSample(subject.data->data.options, 2);
+    subject.asked.sample = validationSample(subject.data->data.options, 2);
     subject.sampleName = QStringLiteral("validation 2");
     window.setSubject(subject);
-    subject.map = MapCell{};
+    subject.asked.cell = MapCell{};
     window.setSubject(subject);
     EXPECT_TRUE(task("ablate").busy());
     // Nor does another split, whose cost would be found out.
@@ -659,7 +661,7 @@ TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
     window.setSubject(subject);
     EXPECT_FALSE(table()->isEmpty());
     task("ablate").abandon();
-    subject.checkpoint = "best";
+    subject.model().checkpoint = "best";
     window.setSubject(subject);
     EXPECT_TRUE(table()->isEmpty()) << "other weights";
 }

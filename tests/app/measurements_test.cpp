@@ -36,7 +36,7 @@ protected:
         c().selection.setCurrent(run);
         ASSERT_TRUE(waitUntil([&] {
             const auto& subject = page()->controller().subject();
-            return subject && QString::fromStdString(subject->path) == run && subject->data;
+            return subject && placeOf(subject->asked) == run && subject->data;
         }));
     }
     bool ended(std::size_t number) {

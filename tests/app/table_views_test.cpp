@@ -14,7 +14,6 @@
 #include <QTableView>
 #include <QTemporaryDir>
 
-#include "app/described_view.h"
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
@@ -214,10 +213,13 @@ TEST_F(TableViews, TheTablesOfACheckpointAreInfoAndVerify) {
 }
 
 TEST(TableViewsOfFiles, NameTheHubAndNoOtherMachine) {
-    EXPECT_EQ(describeFiles("info", wire::mirrorPath("far", "/models/gpt2")), std::nullopt);
-    const auto view = describeFiles("info", "/cache/models--org--name/snapshots/abc");
+    EXPECT_EQ(CheckpointPage::describeFiles("info", wire::mirrorPath("far", "/models/gpt2")),
+              std::nullopt);
+    const auto view =
+        CheckpointPage::describeFiles("info", "/cache/models--org--name/snapshots/abc");
     ASSERT_TRUE(view);
     EXPECT_EQ(core::commandOf(*view), "relascope-cli info hub:org/name@abc");
     const std::string file = "/cache/models--org--name/snapshots/abc/model.safetensors";
-    EXPECT_EQ(core::commandOf(*describeFiles("info", file)), "relascope-cli info " + file);
+    EXPECT_EQ(core::commandOf(*CheckpointPage::describeFiles("info", file)),
+              "relascope-cli info " + file);
 }

@@ -141,8 +141,8 @@ protected:
         window->showPage(PageId::Duel);
         auto* page = window->duelPage();
         QSignalSpy answered(&page->probes(), &DuelProbes::answered);
-        page->setSubject(0, DuelSubject{run, 0, {}});
-        page->setSubject(1, DuelSubject{run, 12, {}});
+        page->setSubject(0, weightsAt(run, 0));
+        page->setSubject(1, weightsAt(run, 12));
         EXPECT_TRUE(waitUntil([&] { return answered.count() > 0; }, 60000));
         return page;
     }
@@ -239,7 +239,7 @@ TEST_F(ViewsTest, MapsOfADuelOpenOnASecondStart) {
     EditList edits;
     edits.edits.push_back(
         core::editFromWords("layer 1 relation 1 zero", *page->probes().points(1)));
-    page->setSubject(1, DuelSubject{run, 12, edits});
+    page->setSubject(1, weightsAt(run, 12, edits));
     ASSERT_TRUE(waitUntil([&] { return answered.count() > 1; }, 60000));
     auto* menu = page->inspector()->mapPane()->menu();
     const auto show = [&](Shown shown) {
@@ -277,7 +277,7 @@ TEST_F(ViewsTest, MapsOfADuelOpenOnASecondStart) {
     open("difference");
     auto* again = in.duelPage();
     expectSame(again->inspector()->mapPane()->menu(), "difference");
-    EXPECT_EQ(again->probes().subject(1)->edits.edits, edits.edits);
+    EXPECT_EQ(again->probes().subject(1)->edits[0].edits, edits.edits);
     // Once more, while it is shown.
     again->inspector()->showCell(MapKind::Relation, 0, 1, 1, 1);
     open("difference");
@@ -342,10 +342,8 @@ TEST_F(ViewsTest, ACheckpointOpensOnASecondStart) {
     ASSERT_TRUE(waitUntil([&] { return c().checkpoint.info().has_value(); }));
     c().checkpoint.load();
     ASSERT_TRUE(waitUntil([&] { return page->inspector()->result() != nullptr; }));
-    InputRequest request;
-    request.seed = 17;
     QSignalSpy probed(&c().checkpoint, &CheckpointController::probed);
-    c().checkpoint.session().choose(request);
+    c().checkpoint.session().choose(inputAs({{"random", std::int64_t{17}}}));
     ASSERT_TRUE(waitUntil([&] { return probed.count() > 0; }));
     page->inspector()->showCell(MapKind::Relation, 1, 1, 4, 2);
     save(page->inspector()->mapPane()->menu(), "checkpoint");
@@ -454,9 +452,9 @@ TEST_F(ViewsTest, APatchViewShowsTheInputThatItNames) {
     QSignalSpy opened(&second->views(), &ViewFiles::opened);
     second->views().open(QString::fromStdString(file));
     ASSERT_TRUE(waitUntil([&] { return opened.count() == 1; }));
-    const auto& asked = second->controllers().probe.session().request();
-    EXPECT_EQ(asked.kind, InputRequest::Kind::Random);
-    EXPECT_EQ(asked.seed, 5u);
+    EXPECT_EQ(second->controllers().probe.session().request(),
+              inputAs({{"random", std::int64_t{5}}}));
+    EXPECT_EQ(second->workbench()->inspector()->result()->sample.origin, "random input, seed 5");
 }
 
 TEST_F(ViewsTest, TheMenuCopiesTheCommand) {

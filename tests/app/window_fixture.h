@@ -31,7 +31,7 @@
 namespace relascope {
 
 /// Lets the window work until `holds`, or the time is over.
-inline bool waitUntil(const std::function<bool()>& holds, int milliseconds = 20000) {
+inline bool waitUntil(const std::function<bool()>& holds, int milliseconds = 60000) {
     return QTest::qWaitFor(holds, milliseconds);
 }
 

@@ -550,6 +550,41 @@ TEST(SessionProcess, ReadsDataAndDevices) {
     EXPECT_NE(wrong.facts.find("cuda:99"), std::string::npos);
 }
 
+// A measurement lets what is looked at go first, and gives the numbers that it would have given.
+TEST(SessionProcess, LooksBetweenTheStepsOfAMeasurement) {
+    wire::Session session;
+    auto measured = askedOf("ablate", "vision", {{"examples", std::int64_t{64}}});
+    measured.lane = wire::Lane::Long;
+    const auto alone = wire::ask(session, measured, {});
+    auto looked = askedOf("inspect", "vision", {{"sample", std::int64_t{1}}});
+    auto quick = askedOf("lens", "vision", {{"sample", std::int64_t{2}}});
+    quick.lane = wire::Lane::Quick;
+    const auto map = wire::probeOnce(session, looked, {});
+    const auto lens = wire::ask(session, quick, {});
+    std::atomic<bool> begun = false, ended = false;
+    int between = 0;
+    Answer disturbed;
+    std::jthread measuring([&] {
+        disturbed = wire::ask(session, measured, [&](double done) {
+            begun = begun || done > 0.0;
+            return true;
+        });
+        ended = true;
+    });
+    while (!begun && !ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!ended && between < 8) {
+        expectSame(*wire::probeOnce(session, looked, {}), *map);
+        EXPECT_EQ(core::jsonOf(wire::ask(session, quick, {})), core::jsonOf(lens));
+        if (!ended) ++between;
+    }
+    measuring.join();
+    EXPECT_GT(between, 0) << "the measurement is over before anything was looked at";
+    EXPECT_EQ(core::jsonOf(disturbed), core::jsonOf(alone));
+    // One that is given up while others look leaves nothing behind.
+    EXPECT_THROW(wire::ask(session, measured, [](double done) { return done < 0.2; }), Cancelled);
+    EXPECT_EQ(core::jsonOf(wire::ask(session, measured, {})), core::jsonOf(alone));
+}
+
 // The request is given up at once, and the next one is answered although the first had years to go.
 TEST(SessionProcess, CancelsWithinAStep) {
     wire::Session session;

@@ -53,16 +53,11 @@ protected:
         ASSERT_TRUE(waitUntil([&] { return loaded.size() == 1; }));
     }
     void choose(quint64 seed) {
-        InputRequest request;
-        request.seed = seed;
-        session->choose(request);
+        session->choose(inputAs({{"random", static_cast<std::int64_t>(seed)}}));
         session->inspect();
     }
     void choosePicture(const QString& path) {
-        InputRequest request;
-        request.kind = InputRequest::Kind::Picture;
-        request.picture = path;
-        session->choose(request);
+        session->choose(inputAs({{"image", path.toStdString()}}));
     }
 
     Looker looker{nullptr, wire::Session(testing_support::playSession)};

@@ -184,14 +184,16 @@ TEST_F(AnyModelTest, InputsAreChosenWhereThereAreNoSplits) {
     SourcePane* pane = inspector.sourcePane();
     inspector.sourcePane()->setInputs({InputOffer::Kind::Tokens, 3, 50, 12});
     ASSERT_TRUE(pane->inputs()->isVisible());
-    QSignalSpy random(inspector.sourcePane()->inputs(), &InputChooser::randomRequested);
-    QSignalSpy reference(inspector.sourcePane()->inputs(), &InputChooser::referenceRequested);
+    std::vector<Option> chosen;
+    QObject::connect(inspector.sourcePane()->inputs(), &InputChooser::chosen,
+                     [&](const std::vector<Option>& input) { chosen = input; });
     QSignalSpy sample(inspector.sourcePane()->samples(), &SampleChooser::randomSampleRequested);
     inspector.sourcePane()->random();
-    EXPECT_EQ(random.size(), 1);
+    ASSERT_EQ(chosen.size(), 1U);
+    EXPECT_EQ(chosen[0].name, "random");
     pane->inputs()->showReference(0);
     pane->next();
-    EXPECT_EQ(reference.last()[0].toInt(), 1);
+    EXPECT_EQ(chosen, (std::vector<Option>{{"reference", std::int64_t{2}}}));
     EXPECT_TRUE(sample.isEmpty());
     inspector.sourcePane()->samples()->setSplits({"train", "validation"});
     EXPECT_FALSE(pane->inputs()->isVisible()) << "a data set's own chooser is richer";

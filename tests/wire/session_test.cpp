@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -129,6 +131,64 @@ TEST(Session, AnswersWithPartsProgressAndABlob) {
     EXPECT_EQ(parts, (std::vector{1, 2}));
     EXPECT_TRUE(std::isnan(frame.message.get<double>()));
     EXPECT_EQ(frame.blob, Bytes(3, 3));
+}
+
+// Each thread gets what is its own, in whatever order it comes, and one that cancels takes nothing
+// from the others.
+TEST(Session, SeveralThreadsAskAtOnce) {
+    PlayedSessions sessions({[](Played& played) {
+        greet(played);
+        std::vector<Json> requests;
+        for (int k = 0; k < 3; ++k) requests.push_back(played.next());
+        std::sort(requests.begin(), requests.end(),
+                  [](const Json& a, const Json& b) { return a["n"] > b["n"]; });
+        EXPECT_EQ(requests[0]["m"], "never");
+        const Json cancel = played.next();
+        EXPECT_EQ(cancel["cancel"], requests[0]["id"]);
+        for (int part = 0; part < 20; ++part)
+            for (const int k : {1, 2})
+                played.send({{"id", requests[k]["id"]}, {"part", requests[k]["n"]}});
+        played.send({{"id", requests[0]["id"]}, {"ok", "too late"}});
+        for (const int k : {1, 2})
+            played.send({{"id", requests[k]["id"]}, {"ok", requests[k]["n"]}});
+        EXPECT_TRUE(played.next().is_null());
+    }});
+    wire::Session session(sessions.start());
+    const auto ask = [&](int n) {
+        int parts = 0;
+        const auto answer =
+            session.ask("count", {{"n", n}}, {}, [&](const Json& part, const Bytes&) {
+                EXPECT_EQ(part, n);
+                session.change({{"follow", true}});
+                ++parts;
+            });
+        EXPECT_EQ(answer.message, n);
+        EXPECT_EQ(parts, 20);
+    };
+    std::vector<std::jthread> threads;
+    for (const int n : {1, 2}) threads.emplace_back([&ask, n] { ask(n); });
+    int reports = 0;
+    EXPECT_THROW(session.ask("never", {{"n", 3}}, [&](double) { return ++reports < 8; }),
+                 Cancelled);
+    threads.clear();
+    EXPECT_EQ(sessions.started, 1);
+}
+
+TEST(Session, AllWhoAskHearOfItsEnd) {
+    PlayedSessions sessions({[](Played& played) {
+        greet(played);
+        for (int k = 0; k < 2; ++k) played.next();
+    }});
+    wire::Session session(sessions.start());
+    std::array<std::string, 2> said;
+    std::vector<std::jthread> threads;
+    for (auto& sentence : said)
+        threads.emplace_back(
+            [&] { sentence = sentenceOf([&] { session.ask("wait", Json::object()); }); });
+    threads.clear();
+    for (const auto& sentence : said)
+        EXPECT_NE(sentence.find("not open any more"), std::string::npos) << sentence;
+    EXPECT_FALSE(session.isRunning());
 }
 
 TEST(Session, ErrorsArriveAsTheyWereThrown) {

@@ -155,10 +155,10 @@ void InputChooser::request() {
     setProblem({});
     if (references()) {
         m_reference = m_number->value() - 1;
-        Q_EMIT referenceRequested(m_reference);
+        Q_EMIT chosen({{"reference", std::int64_t{m_reference} + 1}});
     } else {
         m_seed = m_number->value();
-        Q_EMIT randomRequested(static_cast<quint64>(m_seed));
+        Q_EMIT chosen({{"random", std::int64_t{m_seed}}});
     }
 }
 
@@ -194,6 +194,14 @@ void InputChooser::showTokens(const std::vector<std::int64_t>& source,
     setProblem({});
 }
 
+void InputChooser::show(const Question& input, const ProbeSample& read) {
+    if (input.option("reference"))
+        showReference(static_cast<int>(input.value<std::int64_t>("reference")) - 1);
+    if (input.option("random"))
+        showRandom(static_cast<quint64>(input.value<std::int64_t>("random")));
+    showTokens(read.source.tokens, read.target.tokens);
+}
+
 void InputChooser::enter() {
     QString problem;
     const auto source =
@@ -212,7 +220,10 @@ void InputChooser::enter() {
         wrong->update();
         return;
     }
-    Q_EMIT tokensEntered(*source, *target);
+    using Ids = std::vector<std::int64_t>;
+    std::vector<Option> input = {{"tokens", Ids(source->begin(), source->end())}};
+    if (!target->empty()) input.push_back({"target", Ids(target->begin(), target->end())});
+    Q_EMIT chosen(input);
 }
 
 void InputChooser::setProblem(const QString& sentence) {

@@ -8,6 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "types/question.h"
+#include "types/relation_map.h"
+
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
@@ -47,6 +50,8 @@ public:
     void showRandom(quint64 seed);
     void showTokens(const std::vector<std::int64_t>& source,
                     const std::vector<std::int64_t>& target);
+    /// Shows the input that a question names, and the tokens that were read.
+    void show(const Question& input, const ProbeSample& read);
 
     QString problem() const;  ///< the sentence under the fields; empty when there is none
     SegmentedControl* kinds() const { return m_kinds; }
@@ -60,9 +65,8 @@ public Q_SLOTS:
     void random();  ///< another random seed
 
 Q_SIGNALS:
-    void referenceRequested(int index);  ///< from 0
-    void randomRequested(quint64 seed);
-    void tokensEntered(std::vector<qint64> source, std::vector<qint64> target);
+    /// A stored, random or typed input, as the options of a question: {{"random", 6}}.
+    void chosen(const std::vector<relascope::Option>& input);
     void imageRequested();
 
 private:

@@ -31,7 +31,7 @@ from .reading import Capture, Safetensors
 
 Path = Union[str, "os.PathLike[str]"]
 Progress = Callable[[float], Any]
-_PROTOCOL = 1
+_PROTOCOL = 2
 _TO_CANCEL = 30.0  # seconds that a cancelled request gets
 
 
