@@ -66,7 +66,7 @@ TensorTable::TensorTable(QWidget* parent)
     header->setSectionsMovable(false);
     header->setMinimumSectionSize(44);
     header->setSectionResizeMode(TensorModel::Name, QHeaderView::Stretch);
-    const int widths[] = {0, 112, 46, 70, 102};
+    const int widths[] = {0, 114, 48, 74, 104};
     for (int c = TensorModel::Shape; c < TensorModel::Columns; ++c) {
         header->setSectionResizeMode(c, QHeaderView::Interactive);
         header->resizeSection(c, widths[c]);
