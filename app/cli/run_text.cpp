@@ -8,27 +8,21 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/run_text.h"
+#include "types/metric_text.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
 
-std::string percentText(double fraction) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f %%", 100.0 * fraction);
-    return text;
+namespace {
+
+std::string printedValue(const std::string& metric, double value) {
+    return metricValueText(metricInfo(metric), value, MetricForm::Printed);
 }
 
-std::string valueText(const std::string& metric, double value) {
-    const auto& info = metricInfo(metric);
-    if (info.isFraction()) return percentText(value);
-    char text[48];
-    std::snprintf(text, sizeof text, info.format == MetricFormat::Perplexity ? "%.2f" : "%.4g",
-                  value);
-    return text;
-}
+}  // namespace
 
 std::string metricText(const std::string& metric, double value) {
-    return metricLabel(metric) + " " + valueText(metric, value);
+    return metricLabel(metric) + " " + printedValue(metric, value);
 }
 
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values) {
@@ -55,7 +49,7 @@ std::string keptText(const RunInfo& info) {
     std::string text = "weights of step " + std::to_string(info.kept.step) + ": validation loss " +
                        loss + ", " + scoreText(info.kept.values);
     if (info.sawBetter())
-        text += "; best seen " + valueText(info.metric, info.best(info.metric)) + " (step " +
+        text += "; best seen " + printedValue(info.metric, info.best(info.metric)) + " (step " +
                 std::to_string(info.bestStep) + ", not kept)";
     return text;
 }

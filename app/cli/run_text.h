@@ -15,10 +15,6 @@
 
 namespace relascope::cli {
 
-/// A fraction as text: "93.0 %".
-std::string percentText(double fraction);
-/// The value of a metric as text: "93.0 %", "6.21", "0.0123".
-std::string valueText(const std::string& metric, double value);
 /// A metric with its value: "accuracy 93.0 %", "perplexity 6.21", "mean error 0.0123".
 std::string metricText(const std::string& metric, double value);
 /// The main metrics of a point: "sequence accuracy 12.0 %, accuracy 93.0 %".

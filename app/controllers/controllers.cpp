@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "options/field_text.h"
-#include "widgets/tables/runs_model.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {

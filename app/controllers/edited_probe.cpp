@@ -13,7 +13,7 @@
 #include "types/map_difference.h"
 #include "types/metric.h"
 #include "types/model_options.h"
-#include "widgets/tables/runs_model.h"
+#include "widgets/text/run_text.h"
 #include "widgets/text/text_flow.h"
 #include "widgets/theme/theme.h"
 

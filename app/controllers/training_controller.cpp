@@ -103,10 +103,14 @@ void awaitMirror(const std::string& run, const std::stop_token& stop) {
 
 }  // namespace
 
+// New, resumed and attached runs, here or on another machine, are all reached by a door; what could
+// not be reached has said why.
 void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token stop) {
+    using End = wire::DoorClient::End;
     auto& mail = job->mailbox;
     const bool attached = !job->attach.empty();
-    std::string run, made;  // the run in training, and the folder made for a new run
+    std::string host, run;  // of another machine; the run in training
+    bool said = false;
     wire::DoorClient::Listener listener;
     listener.waiting = [&](const std::string& held) { mail.wait(held); };
     listener.preparing = [&](double fraction) { mail.preparing(fraction); };
@@ -114,7 +118,6 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
         if (!run.empty()) mail.put(progress);
     };
     // A run that is refused leaves no folder: it is reported with its first state.
-    std::string host;
     listener.state = [&](RunInfo info) {
         if (!host.empty()) {
             info.path = wire::mirrorPath(host, info.path);
@@ -130,33 +133,15 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
     listener.answer = [&](ProbeAnswer answer) {
         if (!run.empty()) mail.put(std::move(answer));
     };
-    bool said = false;
     listener.failed = [&](const std::string& sentence) { said = true, mail.fail(sentence); };
-    if (const auto far = wire::farPathOf(attached                      ? job->attach
-                                         : job->request.resume.empty() ? job->request.folder
-                                                                       : job->request.resume))
-        host = far->host;
     try {
-        wire::Descriptor door;
-        if (attached && !host.empty()) {
-            try {
-                door = wire::farDoor({host, wire::farPathOf(job->attach)->path},
-                                     [&] { return !stop.stop_requested(); });
-            } catch (const Cancelled&) {
-                throw;
-            } catch (const Error& error) {
-                mail.putNoDoor(std::string("cannot be steered: ") + error.what());
-            }
-        } else if (attached) {
-            door = wire::doorOf(job->attach);
-            if (!door && core::isTrained(job->attach)) mail.putNoDoor(wire::whyNoDoor(job->attach));
-        } else {
-            auto started = wire::startRun(job->request, stop, job->ending.get_token());
-            made = job->request.resume.empty() ? started.path : std::string();
-            door = std::move(started.door);
-        }
-        using End = wire::DoorClient::End;
-        const End end = door ? job->door.run(std::move(door), listener, stop) : End::Left;
+        auto reached = attached ? wire::attachTo(job->attach, stop)
+                                : wire::startRun(job->request, stop, job->ending.get_token());
+        if (!reached.why.empty()) mail.putNoDoor(reached.why);
+        if (const auto far = wire::farPathOf(reached.path)) host = far->host;
+        const End end =
+            reached.door ? job->door.run(std::move(reached.door), listener, stop) : End::Left;
+        const bool isNew = !attached && job->request.resume.empty();
         if (end == End::Lost && !run.empty()) {
             RunInfo info = lastInfo(run, stop);
             if (!host.empty() && core::isTrained(run)) {
@@ -167,12 +152,11 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
                     mail.fail(info.name + ": " + info.message);
                 mail.put(std::move(info));
             }
-        }
-        if (end != End::Left && run.empty() && core::isRunFolder(made)) {
+        } else if (end != End::Left && run.empty() && isNew && core::isRunFolder(reached.path)) {
             // The process may have ended before it could report the reason at its door.
-            const RunInfo info = lastInfo(made, stop);
+            const RunInfo info = lastInfo(reached.path, stop);
             if (!said) mail.fail(info.name + ": " + info.message);
-            core::RunFolder::discardStart(made);
+            core::RunFolder::discardStart(reached.path);
         }
     } catch (const Cancelled&) {
         // The window was closed; the training continues.

@@ -10,6 +10,7 @@
 
 #include "analysis/hypothesis.h"
 #include "app/pages/statement_line.h"
+#include "types/text_format.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -104,7 +105,7 @@ void AnalysisOptions::addControl(const core::AnalysisField& field) {
             return;
         }
         case FieldKind::TextList: {
-            if (spec.choices.empty()) return addStatements(field);
+            if (spec.choices.empty()) return addLine(field);
             add(widgets::mutedLabel(label, this));
             std::vector<std::pair<std::string, ToggleChip*>> chips;
             for (std::size_t k = 0; k < spec.choices.size(); ++k) {
@@ -127,25 +128,8 @@ void AnalysisOptions::addControl(const core::AnalysisField& field) {
                 });
             return;
         }
-        case FieldKind::Text: {
-            if (field.attribute) return addAttribute(field);
-            auto* line = new QLineEdit(this);
-            line->setFont(widgets::monoFont(12));
-            line->setFixedWidth(190);
-            line->setToolTip(help);
-            add(label, line);
-            addGap();
-            keep([line](const FieldValue& v) {
-                const QString now = words(std::get<std::string>(v));
-                if (line->text().trimmed() != now) line->setText(now);
-            });
-            connect(line, &QLineEdit::textEdited, this, [listen, &field](const QString& typed) {
-                const auto word = typed.trimmed().toStdString();
-                listen(word.empty() ? std::get<std::string>(field.initial) : word);
-            });
-            connect(line, &QLineEdit::returnPressed, this, &AnalysisOptions::entered);
-            return;
-        }
+        case FieldKind::Text:
+            return addLine(field);
         case FieldKind::Real:
         case FieldKind::IntegerList:
             break;  // no analysis has such an option
@@ -153,58 +137,53 @@ void AnalysisOptions::addControl(const core::AnalysisField& field) {
     throw Error("there is no control for --" + spec.name);
 }
 
-// The attributes that the data are known to have can be chosen; others, and statements, are typed.
-void AnalysisOptions::addAttribute(const core::AnalysisField& field) {
-    const QString label = words(field.spec.label);
-    auto* box = new QComboBox(this);
-    box->setEditable(true);
-    box->setInsertPolicy(QComboBox::NoInsert);
-    box->setFixedWidth(210);
-    box->setAccessibleName(label);
-    box->setToolTip(words(field.spec.help));
-    box->lineEdit()->setPlaceholderText(QStringLiteral("choose or type one"));
-    add(label, box);
+// A line for a text, for an attribute, of which the box below it has those that the data are known
+// to have, or for any number of statements, parted by semicolons.
+void AnalysisOptions::addLine(const core::AnalysisField& field) {
+    const bool statements = field.spec.kind == FieldKind::TextList;
+    const auto textOf = [](const FieldValue& value) {
+        const auto* all = std::get_if<std::vector<std::string>>(&value);
+        return words(all ? joined(*all, "; ") : std::get<std::string>(value));
+    };
+    QWidget* control = nullptr;
+    QLineEdit* line = nullptr;
+    if (field.attribute) {
+        auto* box = m_attributes.emplace_back(new QComboBox(this));
+        box->setEditable(true);
+        box->setInsertPolicy(QComboBox::NoInsert);
+        box->setFixedWidth(210);
+        line = box->lineEdit();
+        line->setPlaceholderText(QStringLiteral("choose or type one"));
+        connect(box, &QComboBox::textActivated, line, &QLineEdit::textEdited);
+        control = box;
+    } else {
+        if (statements)
+            line = m_statements.emplace_back(new StatementLine(this));
+        else
+            line = new QLineEdit(this);
+        line->setFont(widgets::monoFont(12));
+        line->setFixedWidth(statements ? 460 : 190);
+        line->setClearButtonEnabled(statements);
+        if (statements) line->setPlaceholderText(QStringLiteral("same(colour) and not same(size)"));
+        control = line;
+    }
+    control->setToolTip(words(field.spec.help));
+    add(words(field.spec.label), control);
     addGap();
-    m_attributes.push_back(box);
-    const auto show = [box](const FieldValue& value) {
-        const QString now = words(std::get<std::string>(value));
-        if (box->currentText().trimmed() != now) box->setCurrentText(now);
+    const auto show = [line, textOf](const FieldValue& value) {
+        if (const QString now = textOf(value); line->text().trimmed() != now) line->setText(now);
     };
     show(field.initial);
     m_controls.push_back({&field, show});
-    const auto listen = [this, name = field.spec.name](const QString& typed) {
-        Q_EMIT chosen(name, typed.trimmed().toStdString());
-    };
-    connect(box, &QComboBox::textActivated, this, listen);
-    connect(box->lineEdit(), &QLineEdit::textEdited, this, listen);
-    connect(box->lineEdit(), &QLineEdit::returnPressed, this, &AnalysisOptions::entered);
-}
-
-// Any number of statements in one line, parted by semicolons.
-void AnalysisOptions::addStatements(const core::AnalysisField& field) {
-    auto* line = new StatementLine(this);
-    line->setFont(widgets::monoFont(12));
-    line->setFixedWidth(460);
-    line->setPlaceholderText(QStringLiteral("same(colour) and not same(size)"));
-    line->setToolTip(words(field.spec.help));
-    line->setClearButtonEnabled(true);
-    add(words(field.spec.label), line);
-    addGap();
-    m_statements.push_back(line);
-    const auto show = [line](const FieldValue& value) {
-        QStringList all;
-        for (const auto& one : std::get<std::vector<std::string>>(value)) all << words(one);
-        const QString now = all.join(QStringLiteral("; "));
-        if (line->text().trimmed() != now) line->setText(now);
-    };
-    show(field.initial);
-    m_controls.push_back({&field, show});
-    connect(
-        line, &QLineEdit::textEdited, this, [this, name = field.spec.name](const QString& typed) {
-            const auto text = typed.trimmed().toStdString();
-            Q_EMIT chosen(
-                name, text.empty() ? std::vector<std::string>() : std::vector<std::string>{text});
-        });
+    connect(line, &QLineEdit::textEdited, this, [this, statements, &field](const QString& typed) {
+        const auto text = typed.trimmed().toStdString();
+        if (text.empty())
+            Q_EMIT chosen(field.spec.name, field.initial);
+        else if (statements)
+            Q_EMIT chosen(field.spec.name, std::vector<std::string>{text});
+        else
+            Q_EMIT chosen(field.spec.name, text);
+    });
     connect(line, &QLineEdit::returnPressed, this, &AnalysisOptions::entered);
 }
 

@@ -41,8 +41,7 @@ private:
         std::function<void(const FieldValue&)> show;
     };
     void addControl(const core::AnalysisField& field);
-    void addStatements(const core::AnalysisField& field);
-    void addAttribute(const core::AnalysisField& field);
+    void addLine(const core::AnalysisField& field);
 
     std::vector<Control> m_controls;
     std::vector<StatementLine*> m_statements;

@@ -30,6 +30,7 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
+#include "widgets/text/run_text.h"
 #include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -325,7 +326,7 @@ void CheckpointDetails::setEvaluation(const Evaluation& evaluation, const QStrin
          percent(evaluation.accuracy)}};
     if (language && !hidden)
         rows.insert(rows.end() - 1, {QStringLiteral("Perplexity"),
-                                     widgets::perplexityText(std::exp(evaluation.loss))});
+                                     widgets::metricText("perplexity", std::exp(evaluation.loss))});
     for (std::size_t label = 0; label < evaluation.classAccuracy.size(); ++label)
         rows.emplace_back(QStringLiteral("Accuracy, class %1").arg(label),
                           percent(evaluation.classAccuracy[label]));
@@ -336,11 +337,11 @@ void CheckpointDetails::setEvaluation(const Evaluation& evaluation, const QStrin
 
 QString CheckpointDetails::evaluationText(const Evaluation& evaluation, EvaluatedData of) {
     return QStringLiteral("loss %1, %2")
-        .arg(
-            QString::number(evaluation.loss, 'f', 3),
-            of == EvaluatedData::Text
-                ? QStringLiteral("perplexity ") + widgets::perplexityText(std::exp(evaluation.loss))
-                : QStringLiteral("accuracy ") + percent(evaluation.accuracy));
+        .arg(QString::number(evaluation.loss, 'f', 3),
+             of == EvaluatedData::Text
+                 ? QStringLiteral("perplexity ") +
+                       widgets::metricText("perplexity", std::exp(evaluation.loss))
+                 : QStringLiteral("accuracy ") + percent(evaluation.accuracy));
 }
 
 CheckpointText::CheckpointText(CheckpointController& controller,

@@ -8,7 +8,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTableView>
-#include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -20,7 +19,6 @@
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/tables/diff_table.h"
-#include "widgets/tables/runs_model.h"
 #include "widgets/tables/runs_table.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"

@@ -34,7 +34,7 @@
 #include "widgets/maps/map_view.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
-#include "widgets/tables/runs_model.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 

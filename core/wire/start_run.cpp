@@ -154,6 +154,24 @@ std::string whyNoDoor(const std::string& run) {
     return "does not answer: its curves are shown; its process is " + std::to_string(process->pid);
 }
 
+StartedRun attachTo(const std::string& run, std::stop_token stop) {
+    StartedRun found{run, {}};
+    const auto far = farPathOf(run);
+    if (!far) {
+        found.door = doorOf(run);
+        if (!found.door && core::isTrained(run)) found.why = whyNoDoor(run);
+        return found;
+    }
+    try {
+        found.door = farDoor(*far, [&] { return !stop.stop_requested(); });
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        found.why = std::string("cannot be steered: ") + error.what();
+    }
+    return found;
+}
+
 StartRequest readStart(const std::string& run) {
     const std::string file = run + "/start.json";
     const Json json = Json::parse(core::readTextFile(file, 16u << 20), nullptr, false);

@@ -33,8 +33,9 @@ struct StartRequest {
 };
 
 struct StartedRun {
-    std::string path;  ///< folder of the first run
-    Descriptor door;
+    std::string path;      ///< folder of the first run
+    Descriptor door;       ///< of its process; empty: see `why`
+    std::string why = {};  ///< why there is no door, as a sentence after the run's name
 };
 
 /// Starts a training; where the folder lies in the mirror of a host (wire/host.h), on that host.
@@ -56,6 +57,9 @@ StartRequest readStart(const std::string& run);
 /// The folder that startRun() makes for the run of a seed: RUN itself, or one beside it.
 std::string pathOfSeed(const std::string& run, const StartRequest& request, std::int64_t seed);
 
+/// Connects to the process that trains a run, here or on its host, as startRun() does to the one
+/// that it starts. Without a process there is neither a door nor a reason. Throws Cancelled.
+StartedRun attachTo(const std::string& run, std::stop_token stop);
 /// Connects to the process that trains a run; an empty descriptor without a process or a door.
 Descriptor doorOf(const std::string& run);
 /// Why the process of a run has ended before its first step.

@@ -21,6 +21,7 @@
 #include "widgets/checkpoint/tensor_model.h"
 #include "widgets/checkpoint/tensor_table.h"
 #include "widgets/checkpoint/verify_badge.h"
+#include "widgets/kit/cell_delegate.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -88,7 +89,7 @@ TEST_F(TensorTableTest, FoldsBlocksAndSaysThePrefixOnce) {
     EXPECT_EQ(table.headText(), "75, all under layers.");
     EXPECT_EQ(text({0}), "final_out.weight");
     EXPECT_EQ(text({1}), "token_embedder.weight");
-    EXPECT_EQ(at({1}).data(TensorModel::Alias).toString(), "= final_out.weight");
+    EXPECT_EQ(at({1}).data(TailRole).toString(), "= final_out.weight");
     EXPECT_EQ(text({1}, TensorModel::Bytes), "0 B");
     EXPECT_EQ(text({0}, TensorModel::Shape), "[50304, 1024]");
     EXPECT_EQ(text({2}), "blocks.0");
@@ -168,7 +169,8 @@ TEST_F(TensorTableTest, RangesFillAsNumbersArrive) {
     EXPECT_EQ(changed.size(), 1);
     EXPECT_EQ(text({2, 1}, TensorModel::Range), QString::fromUtf8("\u22120.31 \u2026 0.29"));
     table.setStatistics({"layers.final_out.weight", 8, 3, -1, 1, 0, 0.1, {1}});
-    EXPECT_TRUE(at({0}, TensorModel::Range).data(TensorModel::Broken).toBool());
+    EXPECT_EQ(at({0}, TensorModel::Range).data(Qt::ForegroundRole).value<QColor>(),
+              Theme::current().error);
     table.setStatistics({"no such tensor", 1, 0, 0, 0, 0, 0, {}});
     EXPECT_EQ(changed.size(), 2);
     EXPECT_TRUE(table.csv().contains("layers.blocks.0.attn.wr,\"[8, 1]\",F32,32,,-0.31,0.29"));

@@ -10,11 +10,13 @@
 #include <cmath>
 
 #include "support/rooms.h"
+#include "types/metric_text.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_data.h"
 #include "widgets/curves/curve_items.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -504,10 +506,24 @@ TEST(CurveMarks, LabelsDodge) {
     EXPECT_EQ(apart, before);
 }
 
+TEST(MetricText, CommandsPrintADigitMore) {
+    const auto printed = [](const char* key, double value) {
+        return metricValueText(metricInfo(key), value, MetricForm::Printed);
+    };
+    EXPECT_EQ(metricValueText(metricInfo("accuracy"), 0.93), "93.0%");
+    EXPECT_EQ(printed("accuracy", 0.93), "93.0 %");
+    EXPECT_EQ(metricValueText(metricInfo("mean_error"), 0.01234), "0.0123");
+    EXPECT_EQ(printed("mean_error", 0.01234), "0.01234");
+    EXPECT_EQ(metricValueText(metricInfo("mean_error"), 1234567.0), "1.23e06");
+    EXPECT_EQ(printed("perplexity", 50257.3), "50257.30");
+    EXPECT_EQ(metricValueText(metricInfo("loss"), std::nan("")), "\u2014");
+    EXPECT_EQ(printed("loss", std::nan("")), "nan");
+}
+
 TEST(CurveMarks, LargeNumbersAreShort) {
-    EXPECT_EQ(metricValueText(metricInfo("loss"), 2113538621440.0), "2.1e12");
-    EXPECT_EQ(metricValueText(metricInfo("perplexity"), 2113538621440.0), "2.1e12");
-    EXPECT_EQ(metricValueText(metricInfo("loss"), 4.25), "4.250");
+    EXPECT_EQ(metricText(metricInfo("loss"), 2113538621440.0), "2.1e12");
+    EXPECT_EQ(metricText(metricInfo("perplexity"), 2113538621440.0), "2.1e12");
+    EXPECT_EQ(metricText(metricInfo("loss"), 4.25), "4.250");
     CurveTicker ticker(CurveTicker::Format::Plain);
     QVector<double> ticks;
     QVector<QString> labels;

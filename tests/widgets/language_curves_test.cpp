@@ -14,9 +14,11 @@
 #include "widgets/curves/curve_data.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
+#include "widgets/kit/cell_delegate.h"
 #include "widgets/lists/sidebar.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/tables/runs_table.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -256,9 +258,9 @@ TEST_F(LanguageCurves, TheLawIsADottedLineBehindTheCurve) {
 }
 
 TEST(PerplexityText, TwoDecimals) {
-    EXPECT_EQ(perplexityText(4.9214), "4.92");
-    EXPECT_EQ(perplexityText(50257.3), "50,257");
-    EXPECT_EQ(perplexityText(std::nan("")), QString(QChar(0x2014)));
+    EXPECT_EQ(metricText("perplexity", 4.9214), "4.92");
+    EXPECT_EQ(metricText("perplexity", 50257.3), "50,257");
+    EXPECT_EQ(metricText("perplexity", std::nan("")), QString(QChar(0x2014)));
 }
 
 TEST(PerplexityText, ListsAndTablesShowIt) {
@@ -274,7 +276,7 @@ TEST(PerplexityText, ListsAndTablesShowIt) {
     RunsModel model;
     model.setRows({{run}, {vision}});
     EXPECT_EQ(model.data(model.index(0, RunsModel::Kept), Qt::DisplayRole), "4.92");
-    EXPECT_EQ(model.data(model.index(0, RunsModel::Kept), RunsModel::MetricRole), "ppl");
+    EXPECT_EQ(model.data(model.index(0, RunsModel::Kept), LeadRole), "ppl");
     EXPECT_EQ(model.data(model.index(1, RunsModel::Kept), Qt::DisplayRole), "95.9%");
     Sidebar sidebar;
     sidebar.setRuns({{run}, {vision}});

@@ -2,27 +2,33 @@
 // The tensors of a checkpoint as a tree of blocks. Private to widgets/checkpoint.
 #pragma once
 
-#include <QAbstractItemModel>
 #include <QHash>
+#include <QStringList>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "types/checkpoint_info.h"
+#include "widgets/kit/column_model.h"
 
 namespace relascope::widgets {
 
+/// A tensor, or a branch with those below it.
+struct TensorNode {
+    QString name;
+    int tensor = -1;  ///< index of the tensors; -1 for a branch
+    int count = 0;    ///< tensors below
+    quint64 bytes = 0;
+    bool open = false;  ///< whether the branch is expanded at first
+};
+
 /// A prefix common to all names is removed. Repeated blocks ("blocks.0", "blocks.1", ...) are
 /// branches; those after the first are grouped under one branch.
-class TensorModel : public QAbstractItemModel {
-    Q_OBJECT
+class TensorModel : public ColumnModel<TensorNode> {
 public:
     enum Column { Name, Shape, Type, Bytes, Range, Columns };
-    /// Alias: "= final_out.weight", muted. Muted: secondary text. Broken: holds NaN or infinity.
-    enum Role { FullName = Qt::UserRole, Alias, Muted, Broken };
+    enum Role { FullName = Qt::UserRole };
 
     explicit TensorModel(QObject* parent = nullptr);
-    ~TensorModel() override;
 
     void setTensors(std::vector<StoredTensor> tensors);
     const std::vector<StoredTensor>& tensors() const { return m_tensors; }
@@ -33,38 +39,24 @@ public:
     int shown() const { return m_shown; }  ///< tensors that pass the filter
     /// The prefix common to all names, "layers" for "layers."; empty if there is none.
     QString commonPrefix() const { return m_prefix; }
-    QModelIndex indexOf(const QString& name, int column = 0) const;
+    QModelIndex indexOfTensor(const QString& name, int column = 0) const;
     const StoredTensor* tensorAt(const QModelIndex& index) const;  ///< nullptr for a branch
     /// Branches that are expanded initially: the first block of each kind.
     QModelIndexList firstBranches() const;
 
-    QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
-    QModelIndex parent(const QModelIndex& index) const override;
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& = {}) const override { return Columns; }
-    QVariant data(const QModelIndex& index, int role) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-    /// Sorts within each branch; column -1 is the order of the file.
-    void sort(int column, Qt::SortOrder order) override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
 
 private:
-    struct Node;
     void build();
-    void finish(Node& node);
-    void arrange(Node& node);
-    Node* nodeOf(const QModelIndex& index) const;
-    QModelIndex indexOf(const Node* node, int column) const;
-    QVariant leafData(const StoredTensor& tensor, const Node& node, int column, int role) const;
+    const StoredTensor* tensorOf(const TensorNode& node) const;
+    const TensorStatistics* statisticsOf(const TensorNode& node) const;
 
     std::vector<StoredTensor> m_tensors;
     std::map<std::string, TensorStatistics> m_statistics;
-    std::unique_ptr<Node> m_root;
-    QHash<QString, Node*> m_leaves;
+    QHash<QString, int> m_leaves;  ///< rows of the tensors
     QStringList m_filter;
     QString m_prefix;
     int m_shown = 0;
-    int m_sortColumn = -1;
-    Qt::SortOrder m_sortOrder = Qt::AscendingOrder;
 };
 
 /// The shape of a tensor: "[50304, 1024]".

@@ -5,8 +5,6 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
-#include <QPainter>
-#include <QStyledItemDelegate>
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -17,9 +15,9 @@
 #include "widgets/checkpoint/tensor_model.h"
 #include "widgets/checkpoint/verify_badge.h"
 #include "widgets/export/export.h"
+#include "widgets/kit/cell_delegate.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
-#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -27,39 +25,6 @@ namespace {
 
 constexpr int rowHeight = 26;
 constexpr int wideHead = 720;  ///< px from which the check marks are in the head
-
-/// Names in a fixed-width font with a muted alias, and a line below each row.
-class TensorDelegate : public QStyledItemDelegate {
-public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-        return {60, rowHeight};
-    }
-    void paint(QPainter* painter, const QStyleOptionViewItem& option,
-               const QModelIndex& index) const override {
-        const Theme& t = Theme::current();
-        painter->save();
-        paint::rowGround(*painter, option);
-        QRect r = option.rect.adjusted(6, 0, -8, 0);
-        painter->setFont(index.data(Qt::FontRole).value<QFont>());
-        const QFontMetrics metrics = painter->fontMetrics();
-        painter->setPen(index.data(TensorModel::Broken).toBool()  ? t.error
-                        : index.data(TensorModel::Muted).toBool() ? t.muted
-                                                                  : t.text);
-        const QString text = index.data().toString();
-        // Elided at the left, as the end of a name is more specific.
-        const auto elide = index.column() == TensorModel::Name ? Qt::ElideLeft : Qt::ElideRight;
-        paint::elidedText(*painter, r, index.data(Qt::TextAlignmentRole).toInt(), text, elide);
-        const QString alias = index.data(TensorModel::Alias).toString();
-        if (!alias.isEmpty()) {
-            r.adjust(metrics.horizontalAdvance(text) + 12, 0, 0, 0);
-            painter->setPen(t.muted);
-            if (r.width() > 20)
-                paint::elidedText(*painter, r, Qt::AlignLeft | Qt::AlignVCenter, alias);
-        }
-        painter->restore();
-    }
-};
 
 }  // namespace
 
@@ -84,7 +49,7 @@ TensorTable::TensorTable(QWidget* parent)
         more, m_view, [] { return QStringLiteral("tensors"); }, [this] { return csv(); });
 
     m_view->setModel(m_model);
-    m_view->setItemDelegate(new TensorDelegate(m_view));
+    m_view->setItemDelegate(new CellDelegate(rowHeight, m_view));
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setUniformRowHeights(true);
     m_view->setAllColumnsShowFocus(true);
@@ -101,7 +66,7 @@ TensorTable::TensorTable(QWidget* parent)
     header->setSectionsMovable(false);
     header->setMinimumSectionSize(44);
     header->setSectionResizeMode(TensorModel::Name, QHeaderView::Stretch);
-    const int widths[] = {0, 112, 46, 70, 102};
+    const int widths[] = {0, 114, 48, 74, 104};
     for (int c = TensorModel::Shape; c < TensorModel::Columns; ++c) {
         header->setSectionResizeMode(c, QHeaderView::Interactive);
         header->resizeSection(c, widths[c]);
@@ -125,7 +90,7 @@ TensorTable::TensorTable(QWidget* parent)
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_model->setFilter(text);
         openBranches();
-        if (const QModelIndex at = m_model->indexOf(m_chosen); at.isValid())
+        if (const QModelIndex at = m_model->indexOfTensor(m_chosen); at.isValid())
             m_view->setCurrentIndex(at);
         updateText();
     });
@@ -181,7 +146,7 @@ void TensorTable::setFilter(const QString& text) {
     m_filter->setText(text);
 }
 void TensorTable::choose(const QString& name) {
-    const QModelIndex at = m_model->indexOf(name);
+    const QModelIndex at = m_model->indexOfTensor(name);
     if (!at.isValid()) return;
     m_view->setCurrentIndex(at);
     m_view->scrollTo(at);

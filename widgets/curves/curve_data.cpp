@@ -8,6 +8,7 @@
 #include "types/student_t.h"
 #include "widgets/curves/curve_data.h"
 #include "widgets/export/export.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -30,22 +31,6 @@ double interpolate(const std::vector<double>& keys, const std::vector<double>& v
 }
 
 }  // namespace
-
-QString metricValueText(const MetricInfo& metric, double value) {
-    if (std::isnan(value)) return QString(QChar(0x2014));
-    switch (metric.format) {
-        case MetricFormat::Percent:
-            return QString::number(100.0 * value, 'f', 1) + u'%';
-        case MetricFormat::Fixed:
-            if (std::abs(value) >= 1e6) return exponentNumber(value);
-            return QString::number(value, 'f', value < 10.0 ? 3 : 1);
-        case MetricFormat::Perplexity:
-            return perplexityText(value);
-        case MetricFormat::General:
-            return QString::number(value, 'g', 3).remove(u'+');
-    }
-    return {};
-}
 
 std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
                                const std::vector<MetricPoint>& points, CurveAxis axis) {
@@ -478,7 +463,7 @@ QString CurveModel::summary() const {
             line += QString("%1 %2 validation %3 %4 at step %5")
                         .arg(line == run.name ? ":" : ",",
                              metricInfo(metric).lowerIsBetter ? "lowest" : "highest",
-                             metricTitle(metric).toLower(), metricValueText(metric, value))
+                             metricTitle(metric).toLower(), metricText(metricInfo(metric), value))
                         .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*best]));
         }
         if (line == run.name) line += QStringLiteral(": no validation point yet");

@@ -58,12 +58,6 @@ std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
 /// "Step", "Epoch", "Training time", "Tokens".
 QString axisTitle(CurveAxis axis);
 QString metricTitle(CurveMetric metric);
-/// "93.0%", "6.21", "0.513"; a dash where there is none.
-QString metricValueText(const MetricInfo& metric, double value);
-inline QString metricValueText(CurveMetric metric, double value) {
-    return metricValueText(metricInfo(metric), value);
-}
-
 /// A run to draw. Runs of one non-empty group are drawn together: their mean with a band.
 struct CurveRun {
     QString id;          ///< any key: the run folder

@@ -11,6 +11,7 @@
 
 #include "widgets/curves/curve_items.h"
 #include "widgets/curves/curve_lines.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -107,7 +108,7 @@ struct CurvePlot::Parts {
                 marks->rings.push_back(
                     {key, value, color,
                      named ? (curve.members.size() > 1 ? "best mean seen " : "best seen ") +
-                                 metricValueText(lines.metric, value)
+                                 metricText(metricInfo(lines.metric), value)
                            : QString()});
             }
         }
@@ -118,7 +119,7 @@ struct CurvePlot::Parts {
             for (const PublishedValue& p : model.published)
                 marks->published.push_back({0, p.accuracy,
                                             Theme::current().seriesColor(p.colorIndex),
-                                            metricValueText(lines.metric, p.accuracy)});
+                                            metricText(metricInfo(lines.metric), p.accuracy)});
     }
 
     /// That of their lines, or where these differ one that is of none.
@@ -154,7 +155,7 @@ struct CurvePlot::Parts {
         for (const auto& ring : marks->rings)
             if (ring.key >= from) include(ring.value);
         for (const auto& p : marks->published) include(p.value);
-        marks->beyond = cut > y1 ? metricValueText(lines.metric, cut) : QString();
+        marks->beyond = cut > y1 ? metricText(metricInfo(lines.metric), cut) : QString();
         if (std::isnan(y0))
             y0 = lines.logY() ? 0.01 : metricInfo(lines.metric).low,
             y1 = metricInfo(lines.metric).high;
@@ -212,13 +213,15 @@ struct CurvePlot::Parts {
             };
             if (curves.size() == 1 && model.showTraining)
                 entries.push_back({counted(QStringLiteral("training"), at[0]),
-                                   metricValueText(lines.metric, at[0].mean), color, true, false});
+                                   metricText(metricInfo(lines.metric), at[0].mean), color, true,
+                                   false});
             const QString name = curves.size() == 1 ? QStringLiteral("validation")
                                                     : names[static_cast<qsizetype>(i)];
             const bool trainingOnly = curves[i].series(true).empty() && curves.size() > 1;
             const CurveValue& shown = trainingOnly ? at[0] : at[1];
-            entries.push_back({counted(name, shown), metricValueText(lines.metric, shown.mean),
-                               color, trainingOnly, false});
+            entries.push_back({counted(name, shown),
+                               metricText(metricInfo(lines.metric), shown.mean), color,
+                               trainingOnly, false});
             if (const auto law = lines.law(i))
                 entries.push_back({QStringLiteral("\u221D N^") + signedNumber(-law->b, 3),
                                    QStringLiteral("R\u00B2 ") + QString::number(law->r2, 'f', 3),

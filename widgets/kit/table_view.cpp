@@ -6,10 +6,8 @@
 
 #include <QApplication>
 #include <QClipboard>
-#include <QCollator>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QLocale>
 #include <QPainter>
 #include <QStyledItemDelegate>
 
@@ -99,15 +97,6 @@ public:
 
 }  // namespace
 
-const QCollator& naturalOrder() {
-    static const QCollator collator = [] {
-        QCollator one(QLocale(QLocale::English));  // that of LANG=C takes no numbers
-        one.setNumericMode(true);
-        return one;
-    }();
-    return collator;
-}
-
 void TableModel::setTable(Table table, const std::vector<Image>& pictures) {
     beginResetModel();
     m_table = std::move(table);
@@ -116,7 +105,7 @@ void TableModel::setTable(Table table, const std::vector<Image>& pictures) {
     std::vector<std::size_t> columns;
     for (std::size_t c = 0; c < m_table.columns.size(); ++c)
         if (core::isShown(m_table.columns[c])) columns.push_back(c);
-    if (columns != m_columns) m_sorted = -1;
+    if (columns != m_columns) unsort();
     m_columns = std::move(columns);
     m_ranges.clear();
     m_widths.clear();
@@ -147,14 +136,14 @@ void TableModel::setTable(Table table, const std::vector<Image>& pictures) {
                 const auto range = m_ranges[b];
                 for (const double end : {range.low, range.high}) m_ranges[a].include(end);
             }
-    order();
+    take(static_cast<int>(m_table.rows()));
     endResetModel();
 }
 
 QImage TableModel::picture(int row, int column) const {
     const auto& of = columnAt(column);
     if (!of.holdsPictures()) return {};
-    const auto at = indexOf(of.numbers[static_cast<std::size_t>(row)]);
+    const auto at = relascope::indexOf(of.numbers[static_cast<std::size_t>(row)]);
     return at >= 0 && at < std::ssize(m_pictures) ? m_pictures[static_cast<std::size_t>(at)]
                                                   : QImage();
 }
@@ -167,25 +156,9 @@ bool TableModel::isInside(int row) const {
     const auto* inside = m_table.find("inside");
     return inside && inside->numbers[static_cast<std::size_t>(row)] != 0.0;
 }
-int TableModel::rowShownAt(int at) const {
-    return at >= 0 && at < static_cast<int>(m_rows.size()) ? m_rows[static_cast<std::size_t>(at)]
-                                                           : -1;
-}
-int TableModel::placeOf(int row) const {
-    const auto at = std::find(m_rows.begin(), m_rows.end(), row);
-    return at == m_rows.end() ? -1 : static_cast<int>(at - m_rows.begin());
-}
-
-int TableModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
-}
-int TableModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_columns.size());
-}
-
 QVariant TableModel::data(const QModelIndex& index, int role) const {
     const auto& column = columnAt(index.column());
-    const auto row = static_cast<std::size_t>(rowShownAt(index.row()));
+    const auto row = static_cast<std::size_t>(rowAt(index));
     switch (role) {
         case Qt::DisplayRole:
         case Qt::AccessibleTextRole:
@@ -215,38 +188,10 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
     return {};
 }
 
-void TableModel::sort(int column, Qt::SortOrder order) {
-    Q_EMIT layoutAboutToBeChanged();
-    const auto before = persistentIndexList();
-    std::vector<int> rows;
-    for (const auto& index : before) rows.push_back(rowShownAt(index.row()));
-    m_sorted = column;
-    m_direction = order;
-    this->order();
-    QModelIndexList after;
-    for (int k = 0; k < before.size(); ++k)
-        after << index(placeOf(rows[static_cast<std::size_t>(k)]), before[k].column());
-    changePersistentIndexList(before, after);
-    Q_EMIT layoutChanged();
-}
-
-void TableModel::order() {
-    m_rows.resize(m_table.rows());
-    std::iota(m_rows.begin(), m_rows.end(), 0);
-    if (m_sorted < 0 || m_sorted >= columnCount()) return;
-    const auto& column = columnAt(m_sorted);
-    const bool up = m_direction == Qt::AscendingOrder;
-    const auto at = [](int row) { return static_cast<std::size_t>(row); };
-    std::vector<QCollatorSortKey> keys;
-    for (const auto& text : column.texts) keys.push_back(naturalOrder().sortKey(shownText(text)));
-    const auto before = [&](int a, int b) {
-        if (column.kind == ColumnKind::Text)
-            return up ? keys[at(a)] < keys[at(b)] : keys[at(b)] < keys[at(a)];
-        const double x = column.numbers[at(a)], y = column.numbers[at(b)];
-        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-        return up ? x < y : x > y;
-    };
-    std::stable_sort(m_rows.begin(), m_rows.end(), before);
+SortKey TableModel::sortKey(int row, int column) const {
+    const auto& of = columnAt(column);
+    const auto at = static_cast<std::size_t>(row);
+    return of.kind == ColumnKind::Text ? SortKey(shownText(of.texts[at])) : SortKey(of.numbers[at]);
 }
 
 TableView::TableView(const QString& name, QWidget* parent)

@@ -9,27 +9,22 @@
 #include <string>
 #include <vector>
 
-#include <QAbstractTableModel>
 #include <QImage>
 #include <QTableView>
 
 #include "types/answer.h"
+#include "widgets/kit/column_model.h"
 #include "widgets/kit/signed_bar.h"
 
-class QCollator;
 class QPainter;
 
 namespace relascope::widgets {
 
-/// "layer 2" is before "layer 10".
-const QCollator& naturalOrder();
-
-class TableModel : public QAbstractTableModel {
-    Q_OBJECT
+class TableModel : public RowModel {
 public:
     /// The number of a cell, NaN for texts.
     enum Role { Value = Qt::UserRole };
-    using QAbstractTableModel::QAbstractTableModel;
+    using RowModel::RowModel;
 
     /// `pictures`: those that columns of pictures count.
     void setTable(Table table, const std::vector<Image>& pictures = {});
@@ -42,8 +37,8 @@ public:
     /// muted, and the table keeps its order.
     bool isInside(int row) const;
     /// The row of the table that is shown there, and back; -1: none.
-    int rowShownAt(int at) const;
-    int placeOf(int row) const;
+    int rowShownAt(int at) const { return rowAt(index(at, 0)); }
+    int placeOf(int row) const { return indexOf(row).row(); }
     const Column& columnAt(int column) const {
         return m_table.columns[m_columns[std::size_t(column)]];
     }
@@ -53,24 +48,21 @@ public:
     /// What the first rows of the column need, px.
     int textWidth(int column) const { return m_widths[static_cast<std::size_t>(column)]; }
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& = {}) const override {
+        return static_cast<int>(m_columns.size());
+    }
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-    /// Column -1: as it was measured. What is not there comes last.
-    void sort(int column, Qt::SortOrder order) override;
+
+protected:
+    SortKey sortKey(int row, int column) const override;
 
 private:
-    void order();
-
     Table m_table;
     std::vector<std::size_t> m_columns;  ///< that are shown
     std::vector<BarRange> m_ranges;      ///< of these, where they have bars
     std::vector<int> m_widths;           ///< of the texts of these, px
     std::vector<QImage> m_pictures;      ///< of the answer
-    std::vector<int> m_rows;             ///< of the table, as shown
-    int m_sorted = -1;
-    Qt::SortOrder m_direction = Qt::DescendingOrder;
 };
 
 class TableView : public QTableView {

@@ -13,9 +13,9 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
-#include "types/run_info.h"
+#include "types/compared_run.h"
 #include "widgets/lists/sidebar.h"
-#include "widgets/tables/runs_model.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
@@ -324,7 +324,7 @@ void Sidebar::setRuns(const std::vector<RunRow>& rows) {
         };
         const double own = keptOf(info);
         const QString metric = std::isnan(own)
-                                   ? metricValueText(Metric::Loss, info.kept.value("loss"))
+                                   ? metricText("loss", info.kept.value("loss"))
                                    : metricText(info.metric, own) + unitBehind(info.metric);
         const QString detail = keptText(info);
         const QString line = runStateLine(info);

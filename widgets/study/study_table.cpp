@@ -9,11 +9,11 @@
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "widgets/export/export.h"
+#include "widgets/kit/cell_delegate.h"
 #include "widgets/study/study_table.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -22,89 +22,61 @@
 
 namespace relascope::widgets {
 
-void StudyTableModel::setTable(QStringList heads, QStringList headTips, QStringList rows,
-                               std::vector<std::vector<Cell>> cells) {
-    const bool same = heads.size() == m_heads.size() && rows.size() == m_rows.size();
-    if (same && heads == m_heads && headTips == m_headTips && rows == m_rows && cells == m_cells)
-        return;
-    if (!same) beginResetModel();
-    m_heads = std::move(heads);
-    m_headTips = std::move(headTips);
-    m_rows = std::move(rows);
-    m_cells = std::move(cells);
-    if (!same) return endResetModel();
-    if (m_rows.isEmpty() || m_heads.isEmpty()) return;
-    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
-    Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
-    Q_EMIT headerDataChanged(Qt::Vertical, 0, rowCount() - 1);
-}
-
-bool StudyTableModel::hasPublished() const {
-    for (const auto& row : m_cells)
-        for (const auto& cell : row)
-            if (!cell.published.isEmpty()) return true;
-    return false;
-}
-
-int StudyTableModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
-}
-int StudyTableModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_heads.size());
-}
-
-QVariant StudyTableModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid()) return {};
-    const Cell& cell =
-        m_cells[static_cast<std::size_t>(index.row())][static_cast<std::size_t>(index.column())];
-    switch (role) {
-        case Qt::DisplayRole:
-            return cell.text;
-        case Qt::ToolTipRole:
-            return cell.tip.isEmpty() ? QVariant() : plainTip(cell.tip);
-        case Qt::AccessibleTextRole:
-            return cell.published.isEmpty()
-                       ? cell.text
-                       : cell.text + QStringLiteral(", published ") + cell.published;
-        case Qt::TextAlignmentRole:
-            return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
-        case Qt::ForegroundRole:
-            return cell.muted ? Theme::current().muted : Theme::current().text;
-        case SortRole:
-            return cell.sort;
-        case PublishedRole:
-            return cell.published;
-        case BestRole:
-            return cell.best;
-        default:
-            return {};
-    }
-}
-
-QVariant StudyTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    const bool across = orientation == Qt::Horizontal;
-    const QStringList& titles = across ? m_heads : m_rows;
-    if (section < 0 || section >= titles.size()) return {};
-    if (role == Qt::DisplayRole) return titles[section];
-    if (role == Qt::ToolTipRole)
-        return plainTip(across ? m_headTips.value(section) : titles[section]);
-    if (role == ColorRole && !across) return section;
-    if (role == Qt::TextAlignmentRole && across)
-        return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
-    return {};
-}
-
-bool StudyTableOrder::lessThan(const QModelIndex& a, const QModelIndex& b) const {
-    const double x = a.data(StudyTableModel::SortRole).toDouble();
-    const double y = b.data(StudyTableModel::SortRole).toDouble();
-    if (std::isnan(x) || std::isnan(y))
-        return sortOrder() == Qt::AscendingOrder ? !std::isnan(x) : !std::isnan(y);
-    return x < y;
-}
-
 namespace {
 
 const QString kDash(QChar(0x2014));
+
+QFont boldNumbers() {
+    QFont font = numberFont(12);
+    font.setWeight(QFont::DemiBold);
+    return font;
+}
+
+/// Tables of the same shape are updated in place, which keeps selection and scroll position.
+void setTable(ColumnModel<StudyLine>& model, const QStringList& heads, const QStringList& tips,
+              std::vector<StudyLine> lines) {
+    const auto& before = model.columns();
+    bool same = before.size() == static_cast<std::size_t>(heads.size());
+    for (qsizetype c = 0; same && c < heads.size(); ++c) {
+        const auto& column = before[static_cast<std::size_t>(c)];
+        same = column.title == heads[c] && column.tip == plainTip(tips.value(c));
+    }
+    if (same && lines == model.rows()) return;
+    std::vector<ModelColumn<StudyLine>> columns;
+    for (qsizetype c = 0; !same && c < heads.size(); ++c) {
+        const auto cell = [c](const StudyLine& line) -> const StudyNumber& {
+            return line.cells[static_cast<std::size_t>(c)];
+        };
+        columns.push_back(
+            {.title = heads[c],
+             .tip = plainTip(tips.value(c)),
+             .number = true,
+             .text = [cell](const StudyLine& line) { return cell(line).text; },
+             .key = [cell](const StudyLine& line) { return cell(line).sort; },
+             .look = [cell](const StudyLine& line, int role) -> QVariant {
+                 const StudyNumber& of = cell(line);
+                 switch (role) {
+                     case Qt::ToolTipRole:
+                         return of.tip.isEmpty() ? QVariant() : plainTip(of.tip);
+                     case Qt::AccessibleTextRole:
+                         return of.published.isEmpty()
+                                    ? of.text
+                                    : of.text + QStringLiteral(", published ") + of.published;
+                     case Qt::ForegroundRole:
+                         return of.muted ? Theme::current().muted : Theme::current().text;
+                     case Qt::FontRole:
+                         return of.best ? boldNumbers() : numberFont(12);
+                     case BelowRole:
+                         return of.published;
+                     default:
+                         return {};
+                 }
+             }});
+    }
+    if (!same) model.setRows({});
+    if (!same) model.setColumns(std::move(columns));
+    model.setRows(std::move(lines), [](const StudyLine&, const StudyLine&) { return true; });
+}
 
 /// Series with their swatches; stays visible when the sizes are scrolled.
 class SeriesHeader : public QHeaderView {
@@ -135,8 +107,7 @@ protected:
         painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), t.grid);
         paint::swatch(
             *painter, QPointF(rect.left() + 16, rect.center().y() - 4.5),
-            t.seriesColor(
-                model()->headerData(section, Qt::Vertical, StudyTableModel::ColorRole).toInt()));
+            t.seriesColor(model()->headerData(section, Qt::Vertical, SwatchRole).toInt()));
         const QRect room = rect.adjusted(34, 0, -6, 0);
         painter->setFont(smallFont());
         painter->setPen(t.text);
@@ -147,38 +118,6 @@ protected:
 private:
     QString text(int section) const {
         return model() ? model()->headerData(section, Qt::Vertical).toString() : QString();
-    }
-};
-
-/// The mean, bold if it is the best of its column, and below it the published value after a hollow
-/// square.
-class NumberDelegate : public QStyledItemDelegate {
-public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option,
-               const QModelIndex& index) const override {
-        const Theme& t = Theme::current();
-        paint::rowGround(*painter, option);
-        painter->save();
-        const QString published = index.data(StudyTableModel::PublishedRole).toString();
-        QRect r = option.rect.adjusted(6, 0, -10, 0);
-        if (!published.isEmpty()) r.adjust(0, 4, 0, -r.height() / 2);
-        QFont face = numberFont(12);
-        if (index.data(StudyTableModel::BestRole).toBool()) face.setWeight(QFont::DemiBold);
-        painter->setFont(face);
-        painter->setPen(index.data(Qt::ForegroundRole).value<QColor>());
-        painter->drawText(r, Qt::AlignRight | Qt::AlignVCenter, index.data().toString());
-        if (!published.isEmpty()) {
-            const QRect below(r.left(), option.rect.center().y() + 1, r.width(),
-                              option.rect.height() / 2 - 5);
-            painter->setFont(numberFont(11));
-            painter->setPen(t.muted);
-            painter->drawText(below, Qt::AlignRight | Qt::AlignVCenter, published);
-            const int wide = painter->fontMetrics().horizontalAdvance(published);
-            painter->drawRect(QRect(below.right() - wide - 11, below.center().y() - 3, 6, 6));
-        }
-        paint::cellFocus(*painter, option);
-        painter->restore();
     }
 };
 
@@ -243,8 +182,8 @@ StudyTable::StudyTable(QWidget* parent)
       m_head(new PanelHead(QStringLiteral("Mean \u00B1 s.e.m."), this)),
       m_neededHead(new PanelHead(QStringLiteral("Examples needed"), this)),
       m_neededPart(new QWidget(this)),
-      m_model(new StudyTableModel(this)),
-      m_neededModel(new StudyTableModel(this)),
+      m_model(new ColumnModel<StudyLine>(this)),
+      m_neededModel(new ColumnModel<StudyLine>(this)),
       m_view(makeView(m_model, QStringLiteral("Means of the study"))),
       m_needed(makeView(m_neededModel, QStringLiteral("Examples needed"))),
       m_menu(new QMenu(this)) {
@@ -272,15 +211,16 @@ StudyTable::StudyTable(QWidget* parent)
     connect(csvButton, &QPushButton::clicked, this, &StudyTable::csvRequested);
 }
 
-QTableView* StudyTable::makeView(StudyTableModel* model, const QString& name) {
+QTableView* StudyTable::makeView(ColumnModel<StudyLine>* model, const QString& name) {
+    model->setHeads([](const StudyLine& line, int role) -> QVariant {
+        if (role == Qt::DisplayRole) return line.name;
+        if (role == Qt::ToolTipRole) return plainTip(line.name);
+        return role == SwatchRole ? line.color : QVariant();
+    });
     auto* view = new NumberView(this);
-    auto* order = new StudyTableOrder(view);
-    order->setSourceModel(model);
-    order->setSortRole(StudyTableModel::SortRole);
-    order->setDynamicSortFilter(true);
     view->setVerticalHeader(new SeriesHeader(view));
-    view->setModel(order);
-    view->setItemDelegate(new NumberDelegate(view));
+    view->setModel(model);
+    view->setItemDelegate(new CellDelegate(26, view));
     layOutTable(*view, 26);
     view->verticalHeader()->show();
     view->setAccessibleName(name);
@@ -296,7 +236,7 @@ QTableView* StudyTable::makeView(StudyTableModel* model, const QString& name) {
 void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
                           const std::vector<StudyPoint>& points,
                           const std::vector<PublishedPoint>& published, const StudyNeeded& needed) {
-    using Cell = StudyTableModel::Cell;
+    using Cell = StudyNumber;
     const double nan = std::nan("");
     const auto& columns = layout.columns();
     QStringList heads{QStringLiteral("Parameters"), QStringLiteral("Runs")};
@@ -305,10 +245,8 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
         heads += columns[static_cast<std::size_t>(c)].title;
         tips += layout.columnText(c);
     }
-    QStringList rows;
-    std::vector<std::vector<Cell>> cells;
+    std::vector<StudyLine> lines;
     for (const auto& row : layout.rows()) {
-        rows += row.name;
         std::vector<Cell> line(columns.size() + 2, Cell{kDash, {}, {}, nan, false, true});
         if (row.parameters > 0 && !row.sizeVaries)
             line[0] = {shortCount(row.parameters),
@@ -316,12 +254,12 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
                        groupedNumber(row.parameters),
                        static_cast<double>(row.parameters)};
         line[1] = {QStringLiteral("0"), {}, {}, 0.0, false, true};
-        cells.push_back(std::move(line));
+        lines.push_back({row.name, static_cast<int>(lines.size()), std::move(line)});
     }
     for (const auto& p : points) {
         const auto [row, column] = layout.place(QString::fromStdString(p.series), p.size);
         if (row < 0) continue;
-        auto& line = cells[static_cast<std::size_t>(row)];
+        auto& line = lines[static_cast<std::size_t>(row)].cells;
         line[1].sort += static_cast<double>(p.values.size());
         line[1].text = groupedNumber(static_cast<qlonglong>(line[1].sort));
         line[1].muted = false;
@@ -342,29 +280,31 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
             false,
             false};
     }
+    bool beside = false;
     for (const auto& p : published) {
         if (p.source != CurveSource::Published) continue;
         const auto [row, column] = layout.place(QString::fromStdString(p.series), p.size);
         if (row < 0) continue;
-        Cell& cell = cells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column) + 2];
+        Cell& cell =
+            lines[static_cast<std::size_t>(row)].cells[static_cast<std::size_t>(column) + 2];
+        beside = true;
         const double error = p.error > 0.0 ? p.error : nan;
         cell.published = metric.text(p.mean);
         cell.tip += (cell.tip.isEmpty() ? QString() : QStringLiteral("\n")) +
                     QStringLiteral("published: ") + metric.text(p.mean, error);
     }
-    for (std::size_t c = 2; c < columns.size() + 2 && cells.size() > 1; ++c) {
+    for (std::size_t c = 2; c < columns.size() + 2 && lines.size() > 1; ++c) {
         Cell* best = nullptr;
         int values = 0;
-        for (auto& line : cells) values += !std::isnan(line[c].sort);
-        for (auto& line : cells)
-            if (values > 1 && !std::isnan(line[c].sort) &&
-                (!best ||
-                 (metric.lowerIsBetter ? line[c].sort < best->sort : line[c].sort > best->sort)))
-                best = &line[c];
+        for (auto& line : lines) values += !std::isnan(line.cells[c].sort);
+        for (auto& line : lines)
+            if (Cell& cell = line.cells[c];
+                values > 1 && !std::isnan(cell.sort) &&
+                (!best || (metric.lowerIsBetter ? cell.sort < best->sort : cell.sort > best->sort)))
+                best = &cell;
         if (best) best->best = true;
     }
-    m_model->setTable(heads, tips, rows, std::move(cells));
-    const bool beside = m_model->hasPublished();
+    setTable(*m_model, heads, tips, std::move(lines));
     m_head->setSubText(metric.title() +
                        (beside ? QStringLiteral(" \u00B7 \u25A1 published") : QString()));
     m_view->verticalHeader()->setDefaultSectionSize(beside ? 40 : 26);
@@ -376,7 +316,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
                          .arg(qRound(100.0 * level));
     }
     const std::vector<double> none;
-    std::vector<std::vector<Cell>> sizes;
+    std::vector<StudyLine> sizes;
     for (std::size_t r = 0; r < layout.rows().size() && !levels.isEmpty(); ++r) {
         std::vector<Cell> line(needed.levels.size(),
                                Cell{QStringLiteral("not reached"), {}, {}, nan, false, true});
@@ -384,20 +324,17 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
         for (std::size_t i = 0; i < std::min(row.size(), line.size()); ++i)
             if (!std::isnan(row[i]))
                 line[i] = {groupedNumber(std::llround(row[i])), {}, {}, row[i]};
-        sizes.push_back(std::move(line));
+        sizes.push_back({layout.rows()[r].name, static_cast<int>(r), std::move(line)});
     }
     m_neededPart->setVisible(!levels.isEmpty() && !sizes.empty());
-    m_neededModel->setTable(levels, levelTips, levels.isEmpty() ? QStringList() : rows,
-                            std::move(sizes));
+    setTable(*m_neededModel, levels, levelTips, std::move(sizes));
     fitColumns();
 }
 
 void StudyTable::fitColumns() {
     for (QTableView* view : {m_view, m_needed}) {
         const QFontMetrics heads{bodyFont()};
-        QFont bold = numberFont(12);
-        bold.setWeight(QFont::DemiBold);
-        const QFontMetrics numbers{bold};
+        const QFontMetrics numbers{boldNumbers()};
         const auto* model = view->model();
         for (int c = 0; c < model->columnCount(); ++c) {
             // Space for the sort indicator next to the text.

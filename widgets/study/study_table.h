@@ -5,10 +5,9 @@
 
 #include <vector>
 
-#include <QAbstractTableModel>
-#include <QSortFilterProxyModel>
 #include <QWidget>
 
+#include "widgets/kit/column_model.h"
 #include "widgets/study/study_cells.h"
 
 class QMenu;
@@ -16,48 +15,24 @@ class QTableView;
 
 namespace relascope::widgets {
 
-// The model of a sortable table of results. Private to widgets/study.
-
-class StudyTableModel : public QAbstractTableModel {
-    Q_OBJECT
-public:
-    enum Role { SortRole = Qt::UserRole, PublishedRole, BestRole, ColorRole };
-    struct Cell {
-        QString text, published, tip;
-        double sort = 0.0;  ///< NaN goes last
-        bool best = false;  ///< of its column
-        bool muted = false;
-        bool operator==(const Cell&) const = default;
-    };
-    using QAbstractTableModel::QAbstractTableModel;
-
-    /// Tables of the same shape are updated in place, which keeps selection and scroll position.
-    void setTable(QStringList heads, QStringList headTips, QStringList rows,
-                  std::vector<std::vector<Cell>> cells);
-    bool hasPublished() const;
-
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
-private:
-    QStringList m_heads, m_headTips, m_rows;
-    std::vector<std::vector<Cell>> m_cells;
-};
-
-/// Missing values are last in either order.
-class StudyTableOrder : public QSortFilterProxyModel {
-    Q_OBJECT
-public:
-    using QSortFilterProxyModel::QSortFilterProxyModel;
-
-protected:
-    bool lessThan(const QModelIndex& a, const QModelIndex& b) const override;
-};
-
 class PanelHead;
-class StudyTableModel;
+
+/// One cell of a table of results.
+struct StudyNumber {
+    QString text, published, tip;
+    double sort = 0.0;  ///< NaN goes last
+    bool best = false;  ///< of its column
+    bool muted = false;
+    bool operator==(const StudyNumber&) const = default;
+};
+
+/// A series with its results.
+struct StudyLine {
+    QString name;
+    int color = 0;  ///< of Theme::series
+    std::vector<StudyNumber> cells;
+    bool operator==(const StudyLine&) const = default;
+};
 
 /// Training sizes at which the mean reaches each level; NaN if it does not.
 struct StudyNeeded {
@@ -92,13 +67,13 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    QTableView* makeView(StudyTableModel* model, const QString& name);
+    QTableView* makeView(ColumnModel<StudyLine>* model, const QString& name);
     void fitColumns();
     QString joined(QChar separator) const;
 
     PanelHead *m_head, *m_neededHead;
     QWidget* m_neededPart;
-    StudyTableModel *m_model, *m_neededModel;
+    ColumnModel<StudyLine>*m_model, *m_neededModel;
     QTableView *m_view, *m_needed;
     QMenu* m_menu;
 };

@@ -3,16 +3,19 @@
 #pragma once
 
 #include <QWidget>
+#include <cstddef>
 #include <vector>
 
 #include "types/answer.h"
 #include "types/run_info.h"
 
 class QMenu;
-class QTableWidget;
+class QTableView;
 
 namespace relascope::widgets {
 
+template <class Row>
+class ColumnModel;
 class PanelHead;
 class SegmentedControl;
 
@@ -35,7 +38,7 @@ public:
     QString csv() const;
     bool allFields() const { return m_all; }
     const std::vector<DiffRun>& runs() const { return m_runs; }
-    QTableWidget* view() const { return m_view; }
+    QTableView* view() const { return m_view; }
     QMenu* menu() const { return m_menu; }
 
 protected:
@@ -49,7 +52,8 @@ private:
     int m_differing = 0;
     PanelHead* m_head;
     SegmentedControl* m_which;
-    QTableWidget* m_view;
+    ColumnModel<std::size_t>* m_model;  ///< of the rows of the options
+    QTableView* m_view;
     QMenu* m_menu;
 };
 

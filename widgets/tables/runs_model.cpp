@@ -1,81 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
+#include <set>
 
 #include <QRegularExpression>
 #include <QStringList>
 
+#include "types/text_format.h"
+#include "widgets/kit/cell_delegate.h"
 #include "widgets/tables/runs_model.h"
+#include "widgets/text/run_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
-
-QString metricText(std::string_view key, double value) {
-    return metricValueText(metricInfo(key), value);
-}
-
-QString metricName(std::string_view key) {
-    return QString::fromStdString(metricLabel(key));
-}
-
-QString metricShort(std::string_view key) {
-    return metricName(metricInfo(key).shortTitle);
-}
-
-QString resultLines(const RunInfo& info) {
-    QStringList lines;
-    for (const SplitResult& result : info.results) {
-        QStringList values;
-        for (const auto& [key, value] : result.values)
-            values << metricName(key) + u' ' + metricText(key, value);
-        lines << QStringLiteral("%1: %2 (%3 examples)")
-                     .arg(QString::fromStdString(result.split), values.join(QStringLiteral(", ")),
-                          groupedNumber(result.examples));
-    }
-    return lines.join(u'\n');
-}
-
-QString unitBehind(std::string_view metric) {
-    const auto& info = metricInfo(metric);
-    return info.isFraction() || info.unit.empty()
-               ? QString()
-               : u' ' + QString::fromUtf8(info.unit.data(), qsizetype(info.unit.size()));
-}
-
-QString keptText(const RunInfo& info) {
-    if (info.kept.step < 0) return {};
-    const double own = keptOf(info);
-    const std::string_view shown = std::isnan(own) ? "loss" : std::string_view(info.metric);
-    QString text =
-        QStringLiteral("validation %1 %2 (weights of step %3)")
-            .arg(metricName(shown), metricText(shown, info.kept.value(shown)) + unitBehind(shown),
-                 groupedNumber(info.kept.step));
-    if (info.sawBetter())
-        text += QStringLiteral("; best seen %1 (step %2, not kept)")
-                    .arg(metricText(info.metric, info.best(info.metric)) + unitBehind(info.metric),
-                         groupedNumber(info.bestStep));
-    return text;
-}
-
-QString weightsText(const RunInfo& info, std::optional<qint64> shown) {
-    const auto last = static_cast<qint64>(info.step), kept = static_cast<qint64>(info.kept.step);
-    const qint64 step = shown.value_or(kept >= 0 ? kept : last);
-    QString where = QStringLiteral("step ") + groupedNumber(step);
-    if (info.restoresBest && kept >= 0 && step == kept && kept < last)
-        where += QStringLiteral(", the best (stopped early at %1)").arg(groupedNumber(last));
-    else if (step < last)
-        where += QStringLiteral(" of ") + groupedNumber(last);
-    QStringList parts{where};
-    for (const Validation* of : {&info.kept, &info.last})
-        if (const double value = of->value(info.metric); of->step == step && !std::isnan(value)) {
-            parts << QStringLiteral("validation %1").arg(metricText(info.metric, value)) +
-                         unitBehind(info.metric);
-            break;
-        }
-    return (parts << QStringLiteral("seed %1").arg(info.seed)).join(QStringLiteral(" \u00B7 "));
-}
 
 namespace {
 
@@ -89,7 +28,10 @@ QString fixed(double v, int digits, double scale = 1.0) {
     return std::isnan(v) ? dash() : QString::number(v * scale, 'f', digits);
 }
 
-/// The value of a Kept or Test column, and its metric.
+using RunColumn = ModelColumn<TableRow>;
+using RunNumber = std::function<double(const TableRow&)>;
+
+/// The metric of a Kept or Test column, and its value.
 std::string metricIn(const RunInfo& info, int column) {
     return column == RunsModel::Test ? resultMetric(info) : info.metric;
 }
@@ -98,339 +40,293 @@ double valueIn(const RunInfo& info, int column) {
     const SplitResult* result = shownResult(info);
     return result ? result->value(resultMetric(info)) : NAN;
 }
-/// The names in filters of metrics of validation.
-const std::map<QString, Metric>& typedMetrics() {
-    static const std::map<QString, Metric> names = {
-        {"best_acc", Metric::Accuracy}, {"val_acc", Metric::Accuracy},
-        {"acc", Metric::Accuracy},      {"accuracy", Metric::Accuracy},
-        {"loss", Metric::Loss},         {"val_loss", Metric::Loss},
-        {"best_loss", Metric::Loss},    {"perplexity", Metric::Perplexity},
-        {"ppl", Metric::Perplexity}};
-    return names;
+
+double asShown(const MetricInfo& metric, double value) {
+    return metric.isFraction() ? 100.0 * value : value;
 }
-std::optional<Metric> metricTyped(const QString& name) {
-    const auto found = typedMetrics().find(name);
-    return found == typedMetrics().end() ? std::nullopt : std::optional(found->second);
+
+/// The numbers that filters name; NaN where a run has none.
+const std::map<QString, RunNumber>& filterNumbers() {
+    using Row = TableRow;
+    const auto score = [](int column) {
+        return [column](const Row& r) {
+            return asShown(metricInfo(metricIn(r.info, column)), valueIn(r.info, column));
+        };
+    };
+    const auto kept = [](Metric metric) {
+        return [&of = metricInfo(metric)](const Row& r) {
+            // exp(loss) is a perplexity for text only.
+            const bool other = of.id == Metric::Perplexity && metricInfo(r.info.metric).id != of.id;
+            return other ? NAN : asShown(of, r.info.kept.value(of.key));
+        };
+    };
+    const auto best = [](std::string_view metric) {  // ever seen; empty: the run's own metric
+        return [metric](const Row& r) {
+            const std::string_view key = metric.empty() ? r.info.metric : metric;
+            return asShown(metricInfo(key), r.info.best(key));
+        };
+    };
+    const auto parameters = [](const Row& r) { return static_cast<double>(r.info.parameters); };
+    const auto step = [](const Row& r) { return static_cast<double>(r.info.step); };
+    static const std::map<QString, RunNumber> all = {
+        {"kept", score(RunsModel::Kept)},
+        {"test", score(RunsModel::Test)},
+        {"best", best({})},
+        {"best_acc", best("accuracy")},
+        {"best_loss", best("loss")},
+        {"acc", kept(Metric::Accuracy)},
+        {"accuracy", kept(Metric::Accuracy)},
+        {"val_acc", kept(Metric::Accuracy)},
+        {"loss", kept(Metric::Loss)},
+        {"val_loss", kept(Metric::Loss)},
+        {"perplexity", kept(Metric::Perplexity)},
+        {"ppl", kept(Metric::Perplexity)},
+        {"params", parameters},
+        {"parameters", parameters},
+        {"seed", [](const Row& r) { return static_cast<double>(r.info.seed); }},
+        {"step", step},
+        {"steps", step},
+        {"epoch", [](const Row& r) { return r.info.epoch; }},
+        {"time", [](const Row& r) { return r.info.seconds / 60.0; }},
+        {"published", [](const Row& r) { return 100.0 * r.published; }},
+        {"diff", [](const Row& r) { return 100.0 * r.difference(); }}};
+    return all;
 }
 
 QString clock(double seconds) {
     if (!(seconds > 0.0)) return dash();
     const auto s = static_cast<qint64>(std::llround(seconds));
-    return s < 3600 ? QString("%1:%2").arg(s / 60).arg(s % 60, 2, 10, QChar('0'))
-                    : QString("%1:%2:%3")
-                          .arg(s / 3600)
-                          .arg(s / 60 % 60, 2, 10, QChar('0'))
-                          .arg(s % 60, 2, 10, QChar('0'));
+    const auto two = [](qint64 number) {
+        return QStringLiteral("%1").arg(number, 2, 10, QChar(u'0'));
+    };
+    return s < 3600 ? QString::number(s / 60) + u':' + two(s % 60)
+                    : QString::number(s / 3600) + u':' + two(s / 60 % 60) + u':' + two(s % 60);
+}
+
+QFont weighted(QFont font, QFont::Weight weight) {
+    font.setWeight(weight);
+    return font;
+}
+
+QColor stateInk(RunState state) {
+    const Theme& t = Theme::current();
+    switch (state) {
+        case RunState::Running:
+            return t.ok;
+        case RunState::Failed:
+            return t.error;
+        case RunState::Stopped:
+        case RunState::Paused:
+        case RunState::Interrupted:
+            return t.warning;
+        default:
+            return t.muted;
+    }
+}
+
+RunColumn words(const QString& title, std::function<QString(const TableRow&)> text) {
+    return {.title = title, .text = std::move(text)};
+}
+RunColumn numbers(const QString& title, const RunNumber& value, QString (*shown)(double)) {
+    return {.title = title,
+            .number = true,
+            .text = [value, shown](const TableRow& r) { return shown(value(r)); },
+            .key = value};
 }
 
 }  // namespace
 
-void RunsModel::setRows(std::vector<TableRow> rows) {
-    bool same = rows.size() == m_rows.size();
-    for (std::size_t i = 0; same && i < rows.size(); ++i)
-        same = rows[i].info.path == m_rows[i].info.path;
-    if (same) {
-        // In place, so that selection, scrolling and an open editor stay.
-        m_rows = std::move(rows);
-        findMetrics();
-        if (!m_rows.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
-        return;
-    }
-    beginResetModel();
-    m_rows = std::move(rows);
-    findMetrics();
-    endResetModel();
-}
-
-QString RunsModel::plainName(int column) {
-    static const QStringList names = {
-        "",     "Run",  "Model",       "Parameters",  "Seed",      "State", "Val. loss",
-        "Val.", "Test", "Published %", "Ours − pub.", "Time, min", "Tags",  "Note"};
-    return names.value(column);
-}
-
-void RunsModel::findMetrics() {
-    for (const int column : {Kept, Test}) {
-        std::string& metric = m_metrics[column == Test];
-        bool& mixed = m_mixed[column == Test];
-        metric.clear();
-        mixed = false;
-        for (const TableRow& row : m_rows) {
-            if (std::isnan(valueIn(row.info, column))) continue;
-            const std::string here = metricIn(row.info, column);
-            mixed |= !metric.empty() && here != metric;
-            metric = here;
-        }
-        if (mixed) metric.clear();
-    }
-}
-
-QString RunsModel::columnName(int column) const {
-    const QString name = plainName(column);
-    if (column != Kept && column != Test) return name;
-    const std::string metric = metricOf(column);
-    if (metric.empty()) return name;
-    return name + u' ' + metricShort(metric) +
-           (metricInfo(metric).isFraction() ? QStringLiteral(" %") : QString());
-}
-
-double RunsModel::number(int row, const QString& name) const {
-    const TableRow& r = m_rows[static_cast<std::size_t>(row)];
-    const auto shown = [&r](int column) {
-        return (metricInfo(metricIn(r.info, column)).isFraction() ? 100.0 : 1.0) *
-               valueIn(r.info, column);
+RunsModel::RunsModel(QObject* parent) : ColumnModel(parent) {
+    using Row = TableRow;
+    std::vector<RunColumn> columns(Columns);
+    columns[Overlay].tip = QStringLiteral("Overlay the curves of this run");
+    columns[Overlay].key = [this](const Row& r) { return isOverlaid(r) ? 0.0 : 1.0; };
+    columns[Overlay].look = [this](const Row& r, int role) -> QVariant {
+        if (role == Qt::CheckStateRole) return isOverlaid(r) ? Qt::Checked : Qt::Unchecked;
+        return role == Qt::AccessibleTextRole ? "overlay " + text(r.info.name) : QVariant();
     };
-    if (name == "kept" || name == "validation") return shown(Kept);
-    if (name == "best")  // ever seen
-        return (metricInfo(r.info.metric).isFraction() ? 100.0 : 1.0) * r.info.best(r.info.metric);
-    if (name == "test") return shown(Test);
-    if (const auto metric = metricTyped(name)) {
-        const auto& info = metricInfo(*metric);
-        // exp(loss) is a perplexity for text only.
-        if (info.id == Metric::Perplexity && metricInfo(r.info.metric).id != info.id) return NAN;
-        return (info.isFraction() ? 100.0 : 1.0) * (name.startsWith(QLatin1String("best_"))
-                                                        ? r.info.best(info.key)
-                                                        : r.info.kept.value(info.key));
-    }
-    if (name == "params" || name == "parameters") return static_cast<double>(r.info.parameters);
-    if (name == "seed") return static_cast<double>(r.info.seed);
-    if (name == "step" || name == "steps") return static_cast<double>(r.info.step);
-    if (name == "epoch") return r.info.epoch;
-    if (name == "time") return r.info.seconds / 60.0;
-    if (name == "published") return 100.0 * r.published;
-    if (name == "diff") return 100.0 * r.difference();
-    return NAN;
+    columns[Overlay].flags = Qt::ItemIsUserCheckable;
+    columns[Overlay].edit = [this](Row& r, const QVariant& value, int role) {
+        if (role != Qt::CheckStateRole) return false;
+        overlaid.remove(text(r.info.path));
+        if (value.toInt() == Qt::Checked) overlaid.insert(text(r.info.path));
+        Q_EMIT overlayChanged();
+        return true;
+    };
+    columns[Run] = words(QStringLiteral("Run"), [](const Row& r) { return text(r.info.name); });
+    columns[Run].look = [](const Row& r, int role) -> QVariant {
+        if (role == SwatchRole) return r.colorIndex;
+        if (role == Qt::ToolTipRole) return text(r.info.path);
+        return role == Qt::FontRole ? weighted(smallFont(), QFont::Medium) : QVariant();
+    };
+    columns[Model] =
+        words(QStringLiteral("Model"), [](const Row& r) { return text(r.info.model); });
+    columns[Parameters] = numbers(
+        QStringLiteral("Parameters"),
+        [](const Row& r) { return static_cast<double>(r.info.parameters); },
+        [](double n) { return n > 0.0 ? shortCount(static_cast<qlonglong>(n)) : dash(); });
+    columns[Seed] = numbers(
+        QStringLiteral("Seed"), [](const Row& r) { return static_cast<double>(r.info.seed); },
+        [](double n) { return QString::number(n, 'f', 0); });
+    columns[State] = words(QStringLiteral("State"), [](const Row& r) {
+        return QString::fromLatin1(runStateName(r.info.state));
+    });
+    columns[State].look = [](const Row& r, int role) -> QVariant {
+        if (role == Qt::ForegroundRole) return stateInk(r.info.state);
+        return role == Qt::ToolTipRole && !r.info.message.empty() ? text(r.info.message)
+                                                                  : QVariant();
+    };
+    columns[Loss] = numbers(
+        QStringLiteral("Val. loss"), [](const Row& r) { return r.info.kept.value("loss"); },
+        [](double n) { return fixed(n, 3); });
+    for (const auto column : {Kept, Test}) columns[column] = scoreColumn(column);
+    columns[Kept].tip =
+        QStringLiteral("Main metric on validation, of the weights that the run keeps");
+    columns[Test].tip = QStringLiteral(
+        "On the first test split, of the weights that the run keeps; hover for other splits");
+    columns[Published] = numbers(
+        QStringLiteral("Published %"), [](const Row& r) { return r.published; },
+        [](double n) { return fixed(n, 1, 100.0); });
+    columns[Published].tip = QStringLiteral("The papers' accuracy for this model, size and split");
+    columns[Difference] = numbers(
+        QStringLiteral("Ours \u2212 pub."), [](const Row& r) { return r.difference(); },
+        [](double n) { return std::isnan(n) ? dash() : signedNumber(100.0 * n, 1); });
+    // A run that has not ended is not yet comparable with a published result.
+    columns[Difference].text = [ended = columns[Difference].text](const Row& r) {
+        return r.info.state == RunState::Running && !std::isnan(r.difference())
+                   ? QStringLiteral("running")
+                   : ended(r);
+    };
+    for (const auto column : {Published, Difference})
+        columns[column].look = [](const Row& r, int role) -> QVariant {
+            return role == Qt::ToolTipRole && !r.publishedText.empty() ? text(r.publishedText)
+                                                                       : QVariant();
+        };
+    columns[Time] = numbers(
+        QStringLiteral("Time, min"), [](const Row& r) { return r.info.seconds; }, clock);
+    columns[Tags] = words(QStringLiteral("Tags"),
+                          [](const Row& r) { return text(joined(r.info.labels.tags)); });
+    columns[NoteText] = words(QStringLiteral("Note"), [](const Row& r) { return text(r.note); });
+    columns[NoteText].flags = Qt::ItemIsEditable;
+    columns[NoteText].edit = [this](Row& r, const QVariant& value, int role) {
+        const QString note = value.toString();
+        if (role != Qt::EditRole || text(r.note) == note) return false;
+        r.note = note.toStdString();
+        Q_EMIT noteEdited(text(r.info.path), note);
+        return true;
+    };
+    setColumns(std::move(columns));
+}
+
+RunColumn RunsModel::scoreColumn(int column) {
+    const auto metric = [column](const TableRow& r) { return metricIn(r.info, column); };
+    const auto value = [column](const TableRow& r) { return valueIn(r.info, column); };
+    // If the runs have different metrics, each value is shown with its metric.
+    const auto before = [this, column, metric, value](const TableRow& r) {
+        return m_mixed[column == Test] && !std::isnan(value(r)) ? metricShort(metric(r))
+                                                                : QString();
+    };
+    RunColumn score;
+    score.number = true;
+    score.text = [this, column, metric, value](const TableRow& r) {
+        QString text = metricText(metric(r), value(r));
+        // The title has a percent sign if all values are percentages.
+        if (!m_mixed[column == Test] && text.endsWith(u'%')) text.chop(1);
+        return text;
+    };
+    // Different metrics cannot be compared, so rows are grouped by metric.
+    score.key = [before, value](const TableRow& r) { return SortKey(before(r), value(r)); };
+    score.look = [before, column](const TableRow& r, int role) -> QVariant {
+        if (role == LeadRole) return before(r);
+        if (role == Qt::FontRole && column == Kept)
+            return weighted(numberFont(12), QFont::DemiBold);
+        if (role != Qt::ToolTipRole) return {};
+        if (column == Kept) return keptText(r.info);
+        return r.info.results.empty() ? QStringLiteral("measured when the run ends")
+                                      : plainTip(resultLines(r.info));
+    };
+    return score;
+}
+
+bool RunsModel::isOverlaid(const TableRow& row) const {
+    return overlaid.contains(text(row.info.path));
 }
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || index.row() >= rowCount()) return {};
-    const Theme& t = Theme::current();
-    const TableRow& row = m_rows[static_cast<std::size_t>(index.row())];
-    const RunInfo& info = row.info;
+    const TableRow* row = rowOf(index);
+    if (!row || role == PathRole) return row ? text(row->info.path) : QVariant();
     const int column = index.column();
-    if (role == PathRole) return text(info.path);
-    if (role == ColorRole && column == Run) return row.colorIndex;
-    if (role == Qt::CheckStateRole && column == Overlay)
-        return overlaid.contains(text(info.path)) ? Qt::Checked : Qt::Unchecked;
-    if (role == Qt::AccessibleTextRole && column == Overlay)
-        return QString("overlay %1").arg(text(info.name));
-    if (role == Qt::DecorationRole && column == Run) return t.seriesColor(row.colorIndex);
-    if (role == Qt::ToolTipRole && column == State && !info.message.empty())
-        return text(info.message);
-    if (role == Qt::ToolTipRole && column == Run) return text(info.path);
-    if (role == Qt::ToolTipRole && column == Kept) return keptText(info);
-    if (role == Qt::ToolTipRole && column == Test)
-        return info.results.empty() ? QStringLiteral("measured when the run ends")
-                                    : plainTip(resultLines(info));
-    if (role == Qt::ToolTipRole && (column == Published || column == Difference) &&
-        !row.publishedText.empty())
-        return text(row.publishedText);
-    // If the runs have different metrics, each value is shown with its metric.
-    if (role == MetricRole)
-        return (column == Kept || column == Test) && mixed(column) &&
-                       !std::isnan(valueIn(info, column))
-                   ? metricShort(metricIn(info, column))
-                   : QString();
-    const bool numeric =
-        column == Parameters || column == Seed || (column >= Loss && column <= Time);
-    if (role == Qt::TextAlignmentRole)
-        return static_cast<int>((numeric ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    if (role == Qt::FontRole) {
-        QFont face = numeric ? numberFont(12) : smallFont();
-        if (column == Run) face.setWeight(QFont::Medium);
-        if (column == Kept) face.setWeight(QFont::DemiBold);
-        return face;
+    if (role == Qt::ForegroundRole && column != State) {
+        if (row->info.labels.hidden) return Theme::current().faint;
+        if (column == Published || column >= Time) return Theme::current().muted;
     }
-    if (role == Qt::ForegroundRole) {
-        if (column == State) {
-            if (info.state == RunState::Running) return t.ok;
-            if (info.state == RunState::Failed) return t.error;
-            if (info.state == RunState::Stopped || info.state == RunState::Paused ||
-                info.state == RunState::Interrupted)
-                return t.warning;
-            return t.muted;
-        }
-        if (info.labels.hidden) return t.faint;
-        if (column == Published || column >= Time) return t.muted;
-        return t.text;
-    }
-    if (role == SortRole) {
-        switch (column) {
-            case Overlay:
-                return overlaid.contains(text(info.path)) ? 0 : 1;
-            case Parameters:
-                return static_cast<double>(info.parameters);
-            case Seed:
-                return static_cast<double>(info.seed);
-            case Loss:
-                return info.kept.value("loss");
-            case Kept:
-            case Test:
-                return valueIn(info, column);
-            case Published:
-                return row.published;
-            case Difference:
-                return row.difference();
-            case Time:
-                return info.seconds;
-            default:
-                return data(index, Qt::DisplayRole);
-        }
-    }
-    if (role != Qt::DisplayRole && role != Qt::EditRole) return {};
-    switch (column) {
-        case Run:
-            return text(info.name);
-        case Model:
-            return text(info.model);
-        case Parameters:
-            return info.parameters > 0 ? shortCount(info.parameters) : dash();
-        case Seed:
-            return QString::number(info.seed);
-        case State:
-            return QString::fromLatin1(runStateName(info.state));
-        case Loss:
-            return fixed(info.kept.value("loss"), 3);
-        case Kept:
-        case Test: {
-            QString value = metricText(metricIn(info, column), valueIn(info, column));
-            // The title has a percent sign if all values are percentages.
-            if (!mixed(column) && value.endsWith(u'%')) value.chop(1);
-            return value;
-        }
-        case Published:
-            return fixed(row.published, 1, 100.0);
-        case Difference:
-            if (std::isnan(row.difference())) return dash();
-            // A run that has not ended is not yet comparable with a published result.
-            if (info.state == RunState::Running) return QStringLiteral("running");
-            return signedNumber(100.0 * row.difference(), 1);
-        case Time:
-            return clock(info.seconds);
-        case Tags: {
-            QStringList tags;
-            for (const auto& tag : info.labels.tags) tags << text(tag);
-            return tags.join(QLatin1String(", "));
-        }
-        case NoteText:
-            return text(row.note);
-        default:
-            return {};
-    }
+    return ColumnModel::data(index, role);
 }
 
-bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int role) {
-    if (!index.isValid()) return false;
-    TableRow& row = m_rows[static_cast<std::size_t>(index.row())];
-    const QString path = text(row.info.path);
-    if (role == Qt::CheckStateRole && index.column() == Overlay) {
-        if (value.toInt() == Qt::Checked)
-            overlaid.insert(path);
-        else
-            overlaid.remove(path);
-        Q_EMIT dataChanged(index, index);
-        Q_EMIT overlayChanged();
-        return true;
+void RunsModel::setRows(std::vector<TableRow> rows) {
+    for (const auto column : {Kept, Test}) {
+        std::set<std::string> metrics;
+        for (const TableRow& row : rows)
+            if (!std::isnan(valueIn(row.info, column))) metrics.insert(metricIn(row.info, column));
+        const auto common = metrics.size() == 1 ? *metrics.begin() : std::string();
+        m_mixed[column == Test] = metrics.size() > 1;
+        m_metrics[column == Test] = common;
+        QString title = column == Kept ? QStringLiteral("Val.") : QStringLiteral("Test");
+        if (!common.empty()) title += u' ' + metricShort(common);
+        if (!common.empty() && metricInfo(common).isFraction()) title += QStringLiteral(" %");
+        setTitle(column, title);
     }
-    if (role != Qt::EditRole || index.column() != NoteText || text(row.note) == value.toString())
-        return false;
-    row.note = value.toString().toStdString();
-    Q_EMIT dataChanged(index, index);
-    Q_EMIT noteEdited(path, value.toString());
-    return true;
+    ColumnModel::setRows(std::move(rows), [](const TableRow& a, const TableRow& b) {
+        return a.info.path == b.info.path;
+    });
 }
 
-QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::DisplayRole) return columnName(section);
-    if (role == Qt::ToolTipRole && section == Overlay)
-        return QStringLiteral("Overlay the curves of this run");
-    if (role == Qt::ToolTipRole && section == Kept)
-        return QStringLiteral("Main metric on validation, of the weights that the run keeps");
-    if (role == Qt::ToolTipRole && section == Test)
-        return QStringLiteral(
-            "On the first test split, of the weights that the run keeps; hover for other splits");
-    if (role == Qt::ToolTipRole && section == Published)
-        return QStringLiteral("The papers' accuracy for this model, size and split");
-    if (role == Qt::TextAlignmentRole)
-        return data(index(0, section), role).isNull()
-                   ? QVariant(static_cast<int>(Qt::AlignLeft | Qt::AlignVCenter))
-                   : data(index(0, section), role);
-    return {};
-}
-
-Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
-    Qt::ItemFlags f = Qt::ItemIsEnabled | Qt::ItemIsSelectable;
-    if (index.column() == Overlay) f |= Qt::ItemIsUserCheckable;
-    if (index.column() == NoteText) f |= Qt::ItemIsEditable;
-    return f;
-}
-
-QString RunsFilter::setText(const QString& typed) {
+QString RunsModel::setFilterText(const QString& typed) {
+    struct Comparison {
+        RunNumber number;
+        QString sign;
+        double value;
+    };
     static const QRegularExpression pattern(
         QStringLiteral("([A-Za-z_]+)\\s*(<=|>=|!=|=|<|>)\\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"));
-    static const QStringList known = [] {
-        QStringList names = {"kept", "best",  "test",  "params", "parameters", "seed",
-                             "step", "steps", "epoch", "time",   "published",  "diff"};
-        for (const auto& [name, metric] : typedMetrics()) names << name;
-        return names;
-    }();
     QString rest = typed, problem;
-    m_comparisons.clear();
+    std::vector<Comparison> comparisons;
     for (auto it = pattern.globalMatch(typed); it.hasNext();) {
         const auto match = it.next();
         const QString name = match.captured(1).toLower();
+        const auto number = filterNumbers().find(name);
         bool ok = false;
         const double value = match.captured(3).toDouble(&ok);
         if (!ok)
             problem = QString("“%1” is not a number").arg(match.captured(3));
-        else if (!known.contains(name))
+        else if (number == filterNumbers().end())
             problem =
                 QString("there is no column %1; try kept, best, test, loss, params, seed or time")
                     .arg(name);
         else
-            m_comparisons.push_back({name, match.captured(2), value});
+            comparisons.push_back({number->second, match.captured(2), value});
         rest.remove(match.captured(0));
     }
-    m_terms = rest.split(u' ', Qt::SkipEmptyParts);
-    invalidateFilter();
+    const QStringList words = rest.split(u' ', Qt::SkipEmptyParts);
+    setFilter([this, comparisons, words](const TableRow& row) {
+        for (const Comparison& c : comparisons) {
+            const double v = c.number(row);
+            const bool holds = c.sign == "<"    ? v < c.value
+                               : c.sign == ">"  ? v > c.value
+                               : c.sign == "<=" ? v <= c.value
+                               : c.sign == ">=" ? v >= c.value
+                               : c.sign == "="  ? v == c.value
+                                                : v != c.value && !std::isnan(v);
+            if (!holds) return false;
+        }
+        QString all;
+        for (const auto& column : this->columns())
+            if (column.text) all += column.text(row) + u'\n';
+        return std::all_of(words.begin(), words.end(), [&](const QString& word) {
+            return all.contains(word, Qt::CaseInsensitive);
+        });
+    });
     return problem;
-}
-
-bool RunsFilter::filterAcceptsRow(int row, const QModelIndex&) const {
-    const auto* model = static_cast<const RunsModel*>(sourceModel());
-    for (const Comparison& c : m_comparisons) {
-        const double v = model->number(row, c.name);
-        const bool holds = c.sign == "<"    ? v < c.value
-                           : c.sign == ">"  ? v > c.value
-                           : c.sign == "<=" ? v <= c.value
-                           : c.sign == ">=" ? v >= c.value
-                           : c.sign == "="  ? v == c.value
-                                            : v != c.value && !std::isnan(v);
-        if (!holds) return false;
-    }
-    QString all;
-    for (int column = 1; column < RunsModel::Columns; ++column)
-        all += model->data(model->index(row, column), Qt::DisplayRole).toString() + u'\n';
-    for (const QString& word : m_terms)
-        if (!all.contains(word, Qt::CaseInsensitive)) return false;
-    return true;
-}
-
-bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
-    const QVariant a = left.data(RunsModel::SortRole), b = right.data(RunsModel::SortRole);
-    // Different metrics cannot be compared, so rows are grouped by metric.
-    const QString metric = left.data(RunsModel::MetricRole).toString(),
-                  other = right.data(RunsModel::MetricRole).toString();
-    if (!metric.isEmpty() && !other.isEmpty() && metric != other) return metric < other;
-    if (a.typeId() != QMetaType::Double || b.typeId() != QMetaType::Double)
-        return QSortFilterProxyModel::lessThan(left, right);
-    const double x = a.toDouble(), y = b.toDouble();
-    // Rows without a value are last in either order.
-    if (std::isnan(x) || std::isnan(y))
-        return std::isnan(x) != std::isnan(y) &&
-               std::isnan(x) == (sortOrder() == Qt::DescendingOrder);
-    return x < y;
 }
 
 }  // namespace relascope::widgets

@@ -5,9 +5,7 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
-#include <QPainter>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -16,69 +14,13 @@
 
 #include "answers/answer_text.h"
 #include "answers/runs_answer.h"
+#include "widgets/kit/cell_delegate.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/folding_layout.h"
 #include "widgets/theme/icons.h"
-#include "widgets/theme/style_paint.h"
-#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
-namespace {
-
-/// Selected rows keep their text colour; a swatch is drawn before the name.
-class TableDelegate : public QStyledItemDelegate {
-public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option,
-               const QModelIndex& index) const override {
-        const Theme& t = Theme::current();
-        paint::rowGround(*painter, option);
-        QStyleOptionViewItem plain = option;
-        initStyleOption(&plain, index);
-        plain.state &= ~QStyle::State_Selected;
-        plain.state &= ~QStyle::State_HasFocus;
-        if (plain.features & QStyleOptionViewItem::HasCheckIndicator) {
-            plain.rect.adjust(8, 0, 0, 0);
-            plain.backgroundBrush = Qt::NoBrush;
-            QStyledItemDelegate::paint(painter, plain, index);
-            return;
-        }
-        painter->save();
-        QRect r = option.rect.adjusted(8, 0, -8, 0);
-        const QVariant color = index.data(RunsModel::ColorRole);
-        if (color.isValid()) {
-            paint::swatch(*painter, QPointF(r.left(), r.center().y() - 4.5),
-                          t.seriesColor(color.toInt()));
-            r.adjust(18, 0, 0, 0);
-        }
-        if (const QString metric = index.data(RunsModel::MetricRole).toString();
-            !metric.isEmpty()) {
-            painter->setFont(captionFont());
-            painter->setPen(t.muted);
-            painter->drawText(r, Qt::AlignLeft | Qt::AlignVCenter, metric);
-            r.adjust(painter->fontMetrics().horizontalAdvance(metric) + 6, 0, 0, 0);
-        }
-        painter->setFont(index.data(Qt::FontRole).value<QFont>());
-        painter->setPen(index.data(Qt::ForegroundRole).value<QColor>());
-        paint::elidedText(*painter, r, index.data(Qt::TextAlignmentRole).toInt(),
-                          index.data().toString());
-        paint::cellFocus(*painter, option);
-        painter->restore();
-    }
-
-protected:
-    // The check box reacts where it is drawn.
-    bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
-                     const QModelIndex& index) override {
-        QStyleOptionViewItem shifted = option;
-        shifted.rect.adjust(8, 0, 0, 0);
-        return QStyledItemDelegate::editorEvent(event, model, shifted, index);
-    }
-};
-
-}  // namespace
-
 RunsTable::RunsTable(QWidget* parent)
     : QWidget(parent),
       m_head(new PanelHead(QStringLiteral("Runs"), this)),
@@ -86,7 +28,6 @@ RunsTable::RunsTable(QWidget* parent)
       m_duel(new FoldingButton(QStringLiteral("Duel"), "columns", this)),
       m_view(new QTableView(this)),
       m_model(new RunsModel(this)),
-      m_proxy(new RunsFilter(this)),
       m_menu(new QMenu(this)),
       m_columns(new QMenu(QStringLiteral("Columns"), this)) {
     setAccessibleName(QStringLiteral("Runs to compare"));
@@ -107,10 +48,8 @@ RunsTable::RunsTable(QWidget* parent)
          std::initializer_list<QWidget*>{m_filter, m_duel, columns, csvButton, more})
         m_head->addControl(control);
 
-    m_proxy->setSourceModel(m_model);
-    m_proxy->setSortRole(RunsModel::SortRole);
-    m_view->setModel(m_proxy);
-    m_view->setItemDelegate(new TableDelegate(m_view));
+    m_view->setModel(m_model);
+    m_view->setItemDelegate(new CellDelegate(26, m_view));
     layOutTable(*m_view, 26);
     m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_view->setSortingEnabled(true);
@@ -125,7 +64,8 @@ RunsTable::RunsTable(QWidget* parent)
     for (int c = 0; c < RunsModel::Columns; ++c) {
         m_view->setColumnWidth(c, widths[c]);
         if (c == RunsModel::Overlay) continue;
-        QAction* action = m_columns->addAction(RunsModel::plainName(c));
+        QAction* action =
+            m_columns->addAction(m_model->columns()[static_cast<std::size_t>(c)].title);
         action->setCheckable(true);
         action->setChecked(true);
         action->setEnabled(c != RunsModel::Run);
@@ -140,7 +80,7 @@ RunsTable::RunsTable(QWidget* parent)
     column->addWidget(m_view, 1);
 
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
-        const QString problem = m_proxy->setText(text);
+        const QString problem = m_model->setFilterText(text);
         m_filter->setProperty("error", !problem.isEmpty());
         m_filter->setToolTip(problem);
         m_filter->update();
@@ -171,7 +111,7 @@ RunsTable::RunsTable(QWidget* parent)
 }
 
 void RunsTable::updateCount() {
-    const int all = m_model->rowCount(), shown = m_proxy->rowCount();
+    const int all = static_cast<int>(m_model->rows().size()), shown = shownRows();
     QString text = all == 0 ? QStringLiteral("none yet")
                             : QString("%1 of %2 overlaid").arg(overlaid().size()).arg(all);
     if (shown < all) text += QString(" · %1 hidden by the filter").arg(all - shown);
@@ -204,9 +144,8 @@ void RunsTable::setRows(const std::vector<TableRow>& rows) {
         !m_sorted && !metric.empty()) {
         const auto order =
             metricInfo(metric).lowerIsBetter ? Qt::AscendingOrder : Qt::DescendingOrder;
-        if (m_proxy->sortOrder() != order) m_view->sortByColumn(RunsModel::Kept, order);
+        m_view->sortByColumn(RunsModel::Kept, order);
     }
-    m_view->horizontalHeader()->viewport()->update();
     updateCount();
 }
 void RunsTable::setOverlaid(const QStringList& paths) {
@@ -236,14 +175,13 @@ void RunsTable::setColumnShown(int column, bool shown) {
         m_columns->actions().at(column - 1)->setChecked(shown);
 }
 int RunsTable::shownRows() const {
-    return m_proxy->rowCount();
+    return m_model->rowCount();
 }
 
 std::vector<const TableRow*> RunsTable::shownRuns() const {
     std::vector<const TableRow*> runs;
-    for (int row = 0; row < m_proxy->rowCount(); ++row)
-        runs.push_back(&m_model->rows()[static_cast<std::size_t>(
-            m_proxy->mapToSource(m_proxy->index(row, 0)).row())]);
+    for (int row = 0; row < m_model->rowCount(); ++row)
+        runs.push_back(m_model->rowOf(m_model->index(row, 0)));
     return runs;
 }
 

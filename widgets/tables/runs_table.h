@@ -16,7 +16,6 @@ class QTableView;
 namespace relascope::widgets {
 
 class PanelHead;
-class RunsFilter;
 class RunsModel;
 
 struct TableRow : ComparedRun {
@@ -73,7 +72,6 @@ private:
     QPushButton* m_duel;
     QTableView* m_view;
     RunsModel* m_model;
-    RunsFilter* m_proxy;
     QMenu *m_menu, *m_columns;
     bool m_sorted = false;  ///< by the user
     bool m_tags = false;    ///< some run has tags

@@ -267,12 +267,6 @@ QString exponentNumber(double value, int digits) {
     return value < 0.0 ? QChar(0x2212) + text : text;
 }
 
-QString perplexityText(double value) {
-    if (std::isnan(value)) return QString(QChar(0x2014));
-    if (value >= 1e6) return exponentNumber(value);
-    return value < 1000.0 ? QString::number(value, 'f', 2)
-                          : groupedNumber(static_cast<qlonglong>(std::llround(value)));
-}
 QString shortCount(qlonglong value) {
     const QLocale c = QLocale::c();
     if (value >= 1000000000) return c.toString(value / 1e9, 'f', 2) + "B";

@@ -100,9 +100,6 @@ QString groupedNumber(qlonglong value);
 QString shortCount(qlonglong value);
 /// A large number with `digits` significant ones: 2113538621440 -> "2.1e12".
 QString exponentNumber(double value, int digits = 2);
-/// A perplexity as "4.92", above a thousand as "50,257", above a million as "2.1e12"; a dash for
-/// NaN.
-QString perplexityText(double value);
 /// Bytes as "512 B", "16 KiB", "196.5 MiB", "1.28 GiB".
 QString byteSize(quint64 bytes);
 /// Seconds as "3 min 22 s" or "1:04:10 h" without "about".
