@@ -2,6 +2,7 @@
 #include "app/serve/request_handler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -53,7 +54,7 @@ Frame answered(Json message) {
 
 // A number that no other session has given.
 std::uint64_t freshNumber() {
-    static std::uint64_t number = [] {
+    static std::atomic<std::uint64_t> number = [] {
         std::random_device random;
         return (std::uint64_t{random()} << 31) + random();
     }();

@@ -40,40 +40,52 @@ bool writeAll(int out, const Bytes& bytes) {
 
 constexpr std::size_t kLanes = 3;
 
-/// Which lane computes.
+/// Which lanes compute: a later one waits for earlier ones.
 class Turns {
 public:
     void take(std::size_t lane) {
         std::unique_lock lock(m_mutex);
-        ++m_wanting[lane];
-        m_changed.wait(lock, [&] { return !m_taken && isFirst(lane); });
-        m_taken = true;
+        ++m_computing[lane];
+        wait(lock, lane);
     }
     void leave(std::size_t lane) {
         std::lock_guard lock(m_mutex);
-        m_taken = false;
-        --m_wanting[lane];
+        --m_computing[lane];
         m_changed.notify_all();
     }
     void giveWay(std::size_t lane) {
         std::unique_lock lock(m_mutex);
-        if (isFirst(lane)) return;
-        m_taken = false;
-        m_changed.notify_all();
-        m_changed.wait(lock, [&] { return !m_taken && isFirst(lane); });
-        m_taken = true;
+        wait(lock, lane);
     }
 
 private:
-    bool isFirst(std::size_t lane) const {
-        return std::none_of(m_wanting.begin(),
-                            m_wanting.begin() + static_cast<std::ptrdiff_t>(lane),
-                            [](int wanting) { return wanting > 0; });
+    void wait(std::unique_lock<std::mutex>& lock, std::size_t lane) {
+        const auto earlier = m_computing.begin() + static_cast<std::ptrdiff_t>(lane);
+        m_changed.wait(lock, [&] {
+            return std::all_of(m_computing.begin(), earlier, [](int one) { return one == 0; });
+        });
     }
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    std::array<int, kLanes> m_wanting{};
-    bool m_taken = false;
+    std::array<int, kLanes> m_computing{};
+};
+
+/// Frames that several lanes write.
+class Outbox {
+public:
+    explicit Outbox(int out) : m_out(out) {}
+    /// False: nobody reads them.
+    bool write(const Json& message, const Bytes& blob = {}) {
+        const auto bytes = wire::frameBytes(message, blob);
+        std::lock_guard lock(m_mutex);
+        m_open = m_open && writeAll(m_out, bytes);
+        return m_open;
+    }
+
+private:
+    std::mutex m_mutex;
+    int m_out;
+    bool m_open = true;
 };
 
 // Receives requests, and messages that cancel or change requests.
@@ -208,7 +220,7 @@ private:
 /// Answers the requests of a lane, each in its turn.
 class LaneWorker {
 public:
-    LaneWorker(Inbox& inbox, Turns& turns, int out, std::size_t lane)
+    LaneWorker(Inbox& inbox, Turns& turns, Outbox& out, std::size_t lane)
         : m_inbox(inbox), m_turns(turns), m_out(out), m_lane(lane) {}
 
     void run(const std::function<Handler()>& makeHandler, std::chrono::seconds idle) {
@@ -228,7 +240,7 @@ private:
         bool open = true;
         const auto send = [&](Json message, const Bytes& blob) {
             message["id"] = waiting.id;
-            open = open && writeAll(m_out, wire::frameBytes(message, blob));
+            open = m_out.write(message, blob);
         };
         try {
             if (waiting.stop.stop_requested()) throw Cancelled();
@@ -252,7 +264,7 @@ private:
 
     Inbox& m_inbox;
     Turns& m_turns;
-    int m_out;
+    Outbox& m_out;
     std::size_t m_lane;
 };
 
@@ -273,16 +285,17 @@ void Request::part(Json part, const Bytes& blob) {
 }
 
 int serve(int in, int out, const std::function<Handler()>& makeHandler, std::chrono::seconds idle) {
-    if (!writeAll(out, wire::frameBytes(wire::sessionHello()))) return 0;
+    Outbox outbox(out);
+    if (!outbox.write(wire::sessionHello())) return 0;
     const auto inbox = std::make_shared<Inbox>(in);
     inbox->start();
     Turns turns;
     std::vector<std::jthread> later;
     for (std::size_t lane = 1; lane < kLanes; ++lane)
-        later.emplace_back([&inbox, &turns, &makeHandler, out, lane, idle] {
-            LaneWorker(*inbox, turns, out, lane).run(makeHandler, idle);
+        later.emplace_back([&inbox, &turns, &makeHandler, &outbox, lane, idle] {
+            LaneWorker(*inbox, turns, outbox, lane).run(makeHandler, idle);
         });
-    LaneWorker(*inbox, turns, out, 0).run(makeHandler, idle);
+    LaneWorker(*inbox, turns, outbox, 0).run(makeHandler, idle);
     return 0;
 }
 
