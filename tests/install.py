@@ -192,7 +192,6 @@ class Tree(unittest.TestCase):
                  "relascope-cli ablate run --how me": ["mean"],
                  "relascope-cli train quick --epochs ": [],
                  "relascope-cli train --resume lib/relas": ["lib/relascope"],
-                 "relascope-cli bench lm_dat_512_": ["lm_dat_512_dropout"],
                  "relascope-cli info lib/relas": ["lib/relascope"]}
         if self.window:
             cases["relascope --page stu"] = ["study"]

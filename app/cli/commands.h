@@ -177,7 +177,6 @@ Command convertCommand();
 Command exportCommand();
 Command tokenizeCommand();
 Command generateCommand();
-Command benchCommand();
 Command sessionCommand();
 Command attachCommand();
 Command mcpCommand();

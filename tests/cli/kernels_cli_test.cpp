@@ -77,7 +77,8 @@ TEST(Devices, AreOneLineEachWithTheirMemory) {
 
 TEST(Devices, WithoutTheFlagsBFloat16IsRefused) {
     setenv("RELASCOPE_BFLOAT16", "off", 1);
-    const auto devices = runCli("devices"), bench = runCli("bench relgames_dat --bf16");
+    const auto devices = runCli("devices"),
+               bench = runProgram("relascope-bench", "relgames_dat --bf16");
     unsetenv("RELASCOPE_BFLOAT16");
     EXPECT_EQ(devices.out.find("bfloat16 products, about"), std::string::npos) << devices.out;
     EXPECT_NE(bench.code, 0);

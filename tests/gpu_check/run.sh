@@ -33,7 +33,7 @@ need_gpu() {
 pick() { [[ $device == cpu ]] && echo "$2" || echo "$1"; }
 
 step_link() {
-    local file missing problems="" files=(bin/relascope-cli bin/core_tests)
+    local file missing problems="" files=(bin/relascope-cli bin/relascope-bench bin/core_tests)
     [[ $device == cpu ]] || files+=(bin/librelascope_cuda.so bin/librelascope_cuda_graphs.so)
     for file in "${files[@]}"; do
         missing=$(LD_LIBRARY_PATH=$GPU_CHECK_LIBRARIES ldd "$GPU_CHECK_WORK/$file" 2>&1 | grep -E 'not found|not a dynamic')
@@ -235,11 +235,11 @@ step_large() {
     python3 "$here/curves.py" "$GPU_CHECK_WORK/runs" "speed:large,8192"
 }
 
-# Figures of `bench`, a process for each workload. SETTING=off as a second attempt where the first fails.
+# Figures of relascope-bench, a process for each workload. SETTING=off as a second attempt where the first fails.
 bench() { # NAME SECONDS [VARIABLE=VALUE]
     local log=$GPU_CHECK_WORK/bench-$1.txt
-    env ${3:-GPU_CHECK=1} LD_LIBRARY_PATH="$GPU_CHECK_LIBRARIES" "$GPU_CHECK_WORK/bin/relascope-cli" \
-        bench "$1" --device "$device" --seconds "$2" --json >"$log" 2>"$log.err"
+    env ${3:-GPU_CHECK=1} LD_LIBRARY_PATH="$GPU_CHECK_LIBRARIES" "$GPU_CHECK_WORK/bin/relascope-bench" \
+        "$1" --device "$device" --seconds "$2" --json >"$log" 2>"$log.err"
     local code=$?
     cat "$log" "$log.err"
     ((code == 0)) && python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))))' "$log" >>"$OUT/bench.jsonl" && return 0

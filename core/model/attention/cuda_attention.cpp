@@ -145,7 +145,7 @@ using kernels::KernelTable;
 using kernels::RelArgs;
 
 // Up to here one launch for all of a layer's heads counts for more than tuned products. Beyond it
-// LibTorch's forms win even where they hold n x n weights: on an H200 a recorded step of `bench
+// LibTorch's forms win even where they hold n x n weights: on an H200 a recorded step of `relascope-bench
 // mathematics` (161 tokens) takes 3.5 ms by them and 10.3 by these kernels, one of
 // `lm_dat_512_dropout` 7.9 and 98.
 constexpr std::int64_t kShortTokens = 128;

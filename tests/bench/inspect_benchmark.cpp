@@ -72,7 +72,7 @@ InspectSubject subjectOf(const std::string& name) {
     m.sa_n_kv_heads = m.ra_n_kv_heads = 4, m.n_relations = 8;
     m.n_layers = 2, m.max_block_size = 4096;
     if (name == "inspect_4096") return {published, 4096};
-    throw OptionError("bench", unknownName("benchmark", name, inspectBenchmarkNames()));
+    throw OptionError("name", unknownName("benchmark", name, inspectBenchmarkNames()));
 }
 
 ModelPtr randomModel(const ModelOptions& options) {

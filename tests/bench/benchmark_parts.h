@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Code shared by the benchmarks: times, and a training step on a device. Private to core/bench.
+// Code shared by the benchmarks: times, and a training step on a device.
 #pragma once
 
 #include <torch/types.h>
