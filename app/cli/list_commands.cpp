@@ -145,7 +145,7 @@ Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory
     object["kernels_reason"] = device.kernelsProblem;
     const auto found = core::kernelProblems(device);
     object["kernel_types"] = core::kernelTypes(device, found);
-    for (const auto& problem : {found.float32, found.tensor})
+    for (const auto& problem : {found.decoding, found.tensor})
         if (!problem.empty()) object["kernel_problems"].push_back(problem);
     object["graphs_reason"] = core::graphsProblem(device);
     return object;

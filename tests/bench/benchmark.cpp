@@ -140,7 +140,7 @@ void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& 
         const NoCudaKernelsScope without;
         measure("libtorch", work);
     });
-    if (checkedKernels(device).table)
+    if (step.half && checkedKernels(device).table)
         attempt("the step by the program's own kernels is not measured",
                 [&] { measure("kernels", work); });
     if (const auto graph = makeDeviceGraph(device))
