@@ -186,7 +186,7 @@ class Tree(unittest.TestCase):
     def test_completions_complete(self):
         cases = {"relascope-cli tra": ["train"],
                  "relascope-cli train relational-games-b": ["relational-games-between"],
-                 "relascope-cli train quick --tensor": ["--tensorboard"],
+                 "relascope-cli train quick --rendez": ["--rendezvous"],
                  "relascope-cli train quick --set data.train_s": ["data.train_size="],
                  "relascope-cli inspect run --show di": ["difference"],
                  "relascope-cli ablate run --how me": ["mean"],
