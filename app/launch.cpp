@@ -77,10 +77,10 @@ QString localPath(const QString& word) {
 
 const QStringList& commandNames() {
     static const QStringList names = [] {
-        QStringList all = {"presets", "families", "datasets", "devices", "eval",    "inspect",
-                           "study",   "generate", "tokenize", "data",    "verify",  "info",
-                           "convert", "bench",    "points",   "export",  "session", "attach",
-                           "figure",  "fetch",    "draw",     "curves",  "compare", "mcp"};
+        QStringList all = {"presets", "families", "datasets", "devices", "eval",   "inspect",
+                           "study",   "generate", "tokenize", "data",    "verify", "info",
+                           "convert", "points",   "export",   "session", "attach", "figure",
+                           "fetch",   "draw",     "curves",   "compare", "mcp"};
         for (const auto* analysis : core::analyses()) {
             const auto name = QString::fromStdString(analysis->name);
             if (name != QLatin1String("duel")) all << name;  // `duel` opens a window

@@ -149,10 +149,6 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) {
          [this, first] { this->extend(first); }},
         {Kind::Tags, "note", QStringLiteral("Tags") + many + QStringLiteral("..."),
          QStringLiteral("Words to find the run by"), none, [this, paths] { editTags(paths); }},
-        {Kind::ExportTensorBoard, "export",
-         QStringLiteral("Export") + many + QStringLiteral(" for TensorBoard..."),
-         QStringLiteral("Every number, text and option, into a folder for tensorboard --logdir"),
-         none.isEmpty() ? writes : none, [this, paths] { m_export->toTensorBoard(paths); }},
         {Kind::ExportCsv, "export", QStringLiteral("Export points as CSV..."),
          QStringLiteral("A line for every measured point, a column for every value"),
          one.isEmpty() ? writes : one, [this, first] { m_export->toCsv(first); }},
@@ -186,7 +182,7 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) {
 }
 
 bool RunActions::isExport(Kind kind) {
-    return kind == Kind::ExportTensorBoard || kind == Kind::ExportCsv || kind == Kind::ExportJson;
+    return kind == Kind::ExportCsv || kind == Kind::ExportJson;
 }
 
 bool RunActions::isTrained(const QString& path) const {

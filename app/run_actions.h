@@ -33,7 +33,6 @@ public:
         Duplicate,
         Extend,
         Tags,
-        ExportTensorBoard,
         ExportCsv,
         ExportJson,
         Fetch,

@@ -91,9 +91,6 @@ QStringList PageExport::exportAllViews(const QString& folder) {
 }
 
 RunExport::RunExport(Messages& messages, QWidget* window) : QObject(window), m_messages(messages) {
-    askFolder = [window](const QString& title, const QString& start) {
-        return QFileDialog::getExistingDirectory(window, title, start);
-    };
     askFile = [window](const QString& title, const QString& suggested, const QString& filter) {
         return widgets::chooseSaveFile(window, title, suggested, filter);
     };
@@ -102,31 +99,6 @@ RunExport::RunExport(Messages& messages, QWidget* window) : QObject(window), m_m
 
 QString RunExport::disabledReason() const {
     return m_task.busy() ? QStringLiteral("Wait until the export has ended") : QString();
-}
-
-void RunExport::toTensorBoard(const QStringList& runs) {
-    const QString folder = askFolder(QStringLiteral("Folder for TensorBoard"), m_folder);
-    if (folder.isEmpty() || runs.isEmpty()) return;
-    m_folder = folder;
-    std::vector<std::string> paths;
-    for (const auto& run : runs) paths.push_back(run.toStdString());
-    const QString what =
-        runs.size() == 1 ? QFileInfo(runs.first()).fileName() : QString("%1 runs").arg(runs.size());
-    m_task.run(
-        m_queue, QString("Exporting %1 for TensorBoard").arg(what),
-        [paths, to = folder.toStdString()](LongJob&, const std::stop_token&) {
-            std::vector<std::string> written;
-            for (const auto& path : paths) written.push_back(core::exportTensorBoard(path, to));
-            return written;
-        },
-        [this, folder](const std::vector<std::string>& written) {
-            m_messages.ok(written.size() == 1
-                              ? QString("Wrote %1; tensorboard --logdir %2 shows it")
-                                    .arg(QString::fromStdString(written.front()), folder)
-                              : QString("Wrote %1 runs into %2; tensorboard --logdir %2 shows them")
-                                    .arg(written.size())
-                                    .arg(folder));
-        });
 }
 
 void RunExport::toCsv(const QString& run) {
@@ -185,7 +157,7 @@ void RunExport::fetch(const QString& run, const QString& to, std::function<void(
 void RunExport::toFile(const QString& run, const QString& ending, const QString& what,
                        std::string (*content)(const std::string&)) {
     const QString name =
-        QString::fromStdString(core::tensorBoardName(run.toStdString())).replace(u'/', u'-');
+        QString::fromStdString(core::exportName(run.toStdString())).replace(u'/', u'-');
     QString path =
         askFile(what, name + u'.' + ending, QString("%1 (*.%2)").arg(ending.toUpper(), ending));
     if (path.isEmpty()) return;

@@ -50,8 +50,6 @@ public:
     /// `window` is the parent of dialogs.
     RunExport(Messages& messages, QWidget* window);
 
-    /// Asks for a folder and writes each run for TensorBoard to a folder of its name there.
-    void toTensorBoard(const QStringList& runs);
     /// Writes every measured point, one per line.
     void toCsv(const QString& run);
     /// Writes options, points and notes.
@@ -67,8 +65,7 @@ public:
     /// The task of the export that is being written.
     LongTask& task() { return m_task; }
 
-    /// Ask the user; empty when the question was cancelled. Replaced in tests.
-    std::function<QString(const QString& title, const QString& start)> askFolder;
+    /// Asks the user; empty when the question was cancelled. Replaced in tests.
     std::function<QString(const QString& title, const QString& suggested, const QString& filter)>
         askFile;
 
@@ -80,7 +77,6 @@ private:
                 std::string (*content)(const std::string& run));
 
     Messages& m_messages;
-    QString m_folder;  ///< chosen last
     JobQueue m_queue;
     LongTask m_task;  // after the queue: it stops its job before the queue waits for it
 };

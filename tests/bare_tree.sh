@@ -86,7 +86,7 @@ cp "$tree/home/person/after-crash.png" "$out/"
 
 # The numbers of the run, and the manual.
 inside bash -c 'apt-get install -y -qq --no-install-recommends python3-numpy man-db >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
-person 'relascope-cli export runs/quick --tensorboard logs --csv quick.csv && wc -l quick.csv'
+person 'relascope-cli export runs/quick --csv quick.csv && wc -l quick.csv'
 person 'python3 -c "
 import sys
 sys.path.insert(0, \"/usr/share/relascope/python\")

@@ -20,13 +20,6 @@ ARCHITECTURES = [75, 80, 86, 89, 90, 120]
 COMPILER = "V13.0.88"
 # Registers a thread: with 128 threads a block, 64 registers let 8 blocks run at a time, 80 let 6, 128 let 4.
 BUDGET = {
-    "relForward<float>": 72,
-    "relDelta<float>": 40,
-    "relBackwardRows<float>": 64,
-    "relBackwardColumns<float>": 64,
-    "relBackwardLibrary<float>": 64,
-    "smallForward<float>": 80,
-    "smallBackward<float>": 80,
     # float and bfloat16
     "decodeParts": 72,
     "decodeCombine": 64,

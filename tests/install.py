@@ -186,13 +186,12 @@ class Tree(unittest.TestCase):
     def test_completions_complete(self):
         cases = {"relascope-cli tra": ["train"],
                  "relascope-cli train relational-games-b": ["relational-games-between"],
-                 "relascope-cli train quick --tensor": ["--tensorboard"],
+                 "relascope-cli train quick --rendez": ["--rendezvous"],
                  "relascope-cli train quick --set data.train_s": ["data.train_size="],
                  "relascope-cli inspect run --show di": ["difference"],
                  "relascope-cli ablate run --how me": ["mean"],
                  "relascope-cli train quick --epochs ": [],
                  "relascope-cli train --resume lib/relas": ["lib/relascope"],
-                 "relascope-cli bench lm_dat_512_": ["lm_dat_512_dropout"],
                  "relascope-cli info lib/relas": ["lib/relascope"]}
         if self.window:
             cases["relascope --page stu"] = ["study"]

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests the event files that relascope-cli writes, by export and while a run trains: TensorBoard's own reader gives back
-every scalar and text point by point.
+"""Tests the event files that `python3 -m relascope tensorboard` writes, of runs that have ended and of one that it follows:
+TensorBoard's own reader gives back every scalar and text point by point.
 
 usage: tensorboard_run.py FOLDER_OF_RELASCOPE_CLI [TEST...]   exit status 77 without NumPy or TensorBoard's reader
 """
 import collections
+import contextlib
+import io
 import json
 import shutil
 import sys
+import threading
 import time
+import unittest.mock
 
-from run_support import TOP, WithRuns, main, said, train_small
+from run_support import TOP, WithRuns, main, train_small
 
 import numpy as np
+from relascope import __main__ as shell, tensorboard
 from relascope.reading import Run
 
 sys.path.insert(0, str(TOP / ".venv/share/relascope/tensorboard"))
@@ -50,6 +55,14 @@ def read_board(folder):
     return Board(scalars, texts, walls)
 
 
+def written(*words, code=0):
+    """What the command says on stderr."""
+    heard = io.StringIO()
+    with contextlib.redirect_stderr(heard):
+        assert shell.main(["tensorboard", *map(str, words)]) == code, heard.getvalue()
+    return heard.getvalue()
+
+
 class BoardTest(WithRuns):
     def check_scalars(self, board, run, first=0, earlier={}):
         """They are the metrics and results of the run, and earlier results of it by their steps, no more and no fewer."""
@@ -74,7 +87,7 @@ class BoardTest(WithRuns):
 
 def setUpModule():
     WithRuns.begin("tensorboard")
-    train_small(WithRuns.folder / "run", "--tensorboard", WithRuns.folder / "live")
+    train_small(WithRuns.folder / "run")
 
 
 class Exported(BoardTest):
@@ -82,9 +95,9 @@ class Exported(BoardTest):
         self.run_read, self.out = Run(self.folder / "run"), self.own_folder()
 
     def test_every_number_and_text(self):
-        heard = said("export", self.folder / "run", "--tensorboard", self.out)
+        heard = written(self.folder / "run", "--logdir", self.out)
         file, = (self.out / "run").iterdir()
-        self.assertEqual(file.name, f"events.out.tfevents.{self.run_read.info['started_at']}.relascope")
+        self.assertTrue(file.name.startswith("events.out.tfevents.") and file.name.endswith(".relascope"), file)
         board = read_board(self.out / "run")
         self.check_scalars(board, self.run_read)
         self.assertEqual(heard, f"wrote {file}\n")
@@ -100,9 +113,10 @@ class Exported(BoardTest):
             self.assertEqual(walls, sorted(walls))
             for wall, seconds in zip(walls, self.run_read.metrics(split)["seconds"]):
                 self.assertTrue(began + seconds <= wall <= began + seconds + 20)
-        before = file.read_bytes()
-        said("export", self.folder / "run", "--tensorboard", self.out)
-        self.assertEqual(file.read_bytes(), before, "the same again")
+        written(self.folder / "run", "--logdir", self.out)
+        self.assertEqual(len(list((self.out / "run").iterdir())), 1, "the same again replaces it")
+        self.assertNotEqual(list((self.out / "run").iterdir()), [file])
+        self.check_scalars(read_board(self.out / "run"), self.run_read)
 
     def test_pauses_notes_and_numbers_that_are_not_finite(self):
         copy = self.copy_of("run")
@@ -119,7 +133,7 @@ class Exported(BoardTest):
                   {"step": 3, "time": began + 1030, "level": "sample", "text": "# Once\nupon"},
                   {"step": 4, "time": began + 1040, "level": "edit", "text": "e"}]
         (copy / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events) + "{")
-        said("export", copy, "--tensorboard", self.out)
+        written(copy, "--logdir", self.out)
         board = read_board(self.out / "run")
         self.assertEqual([wall - began for wall in board.walls["loss/train"]], [10, 1020, 1030, 1040])
         self.assertEqual(list(map(repr, board.scalars["loss/train"].values())), ["1.5", "nan", "1.5", "1.5"])
@@ -128,46 +142,99 @@ class Exported(BoardTest):
         self.assertEqual(board.texts["generated text"], [(3, began + 1030, "    # Once\n    upon")])
 
 
-class Live(BoardTest):
-    def test_every_number_of_a_run_that_trained_with_it(self):
-        run, board = Run(self.folder / "run"), read_board(self.folder / "live/run")
-        self.check_scalars(board, run)
+    def test_several_seeds_and_several_runs(self):
+        seeds = self.out / "several"
+        for seed in 10, 0, 2:
+            shutil.copytree(self.folder / "run", seeds / f"seed-{seed}")
+        heard = written(seeds, self.folder / "run", "--logdir", self.out / "board").splitlines()
+        self.assertEqual([line.split("/")[-2] for line in heard], ["seed-0", "seed-2", "seed-10", "run"])
+        for name in "several/seed-0", "several/seed-2", "several/seed-10", "run":
+            self.check_scalars(read_board(self.out / "board" / name), self.run_read)
+
+    def test_what_is_refused(self):
+        strange = self.out / "board/run"
+        strange.mkdir(parents=True)
+        (strange / "events.out.tfevents.1.other").write_text("")
+        heard = written(self.folder / "run", "--logdir", self.out / "board", code=1)
+        self.assertIn("already holds the events events.out.tfevents.1.other; remove them", heard)
+        self.assertEqual(len(list(strange.iterdir())), 1)
+        (self.out / "file").write_text("")
+        self.assertIn(str(self.out / "file"), written(self.folder / "run", "--logdir", self.out / "file", code=1))
+        self.assertIn("no run folder", written(self.out, "--logdir", self.out / "board", code=1))
+        with unittest.mock.patch.dict(sys.modules, {"tensorboard.summary.writer.event_file_writer": None}):
+            self.assertIn("pip install tensorboard", written(self.folder / "run", "--logdir", self.out / "none", code=1))
+        self.assertFalse((self.out / "none").exists())
+
+
+class Followed(BoardTest):
+    """A run that is written line by line while it is followed."""
+    def setUp(self):
+        self.run, self.board = self.copy_of("run"), self.own_folder()
+        self.lines = (self.run / "metrics.jsonl").read_text().splitlines(keepends=True)
+        self.facts = json.loads((self.run / "run.json").read_text())
+        self.stand(self.lines[:6], "running")
+        patched = unittest.mock.patch.object(tensorboard, "_SECONDS_BETWEEN_LOOKS", 0.01)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def stand(self, lines, state):
+        """The run as it is with those points; files are replaced as a run replaces them."""
+        for name, text in ("metrics.jsonl", "".join(lines)), ("run.json", json.dumps({**self.facts, "state": state})):
+            (self.run / "new").write_text(text)
+            (self.run / "new").rename(self.run / name)
+
+    def follow(self):
+        problems = []
+
+        def work():
+            try:
+                tensorboard.write([self.run], self.board, follow=True)
+            except Exception as problem:
+                problems.append(problem)
+        thread = threading.Thread(target=work)
+        thread.start()
+        self.addCleanup(lambda: self.assertEqual(problems, []))
+        self.addCleanup(thread.join)
+        return thread
+
+    def await_points(self, count):
+        """Until TensorBoard's reader sees so many scalars of the training split."""
+        for _ in range(500):
+            folder = self.board / "run"
+            found = read_board(folder).scalars.get("loss/train", {}) if folder.is_dir() and list(folder.iterdir()) else {}
+            if len(found) == count:
+                return
+            time.sleep(0.02)
+        self.fail(f"{count} points are not there")
+
+    def trained(self, lines):
+        return sum(json.loads(line)["split"] == "train" for line in lines)
+
+    def test_every_number_of_a_run_that_ends(self):
+        thread = self.follow()
+        self.await_points(self.trained(self.lines[:6]))
+        self.stand(self.lines[:9] + ["{\"step\""], "running")
+        self.await_points(self.trained(self.lines[:9]))
+        self.assertTrue(thread.is_alive())
+        self.stand(self.lines, self.facts["state"])
+        thread.join(20)
+        self.assertFalse(thread.is_alive())
+        board = read_board(self.board / "run")
+        self.check_scalars(board, Run(self.run))
         self.assertEqual(len(board.texts["options"]), 1)
-        self.assertEqual(set(board.texts), {"options"})
-        self.assertTrue(all(abs(wall - time.time()) < 3600 for walls in board.walls.values() for wall in walls))
-        file, = (self.folder / "live/run").iterdir()
-        heard = said("export", self.folder / "run", "--tensorboard", self.folder / "live", code=1)
-        self.assertIn("already holds the events " + file.name, heard)
-        self.assertEqual(list((self.folder / "live/run").iterdir()), [file])
 
-    def test_a_resumed_run_has_no_step_twice(self):
-        copy, board = self.copy_of("run"), self.own_folder()
-        shutil.copytree(self.folder / "live/run", board / "run")
-        for attempt in 1, 2:  # the first is lost: as after a kill, the run is where its checkpoint was
-            began = int(time.time())
-            said("train", "--resume", copy, "--steps", 14, "--threads", 1, "--tensorboard", board, "--json")
-            self.assertEqual(len(list((board / "run").iterdir())), 1 + attempt)
-            if attempt == 1:
-                lost = Run(copy).metrics()["loss"][-1]
-                shutil.rmtree(copy)
-                shutil.copytree(self.folder / "run", copy)
-            while int(time.time()) == began:  # files have the seconds in their names, and are read in that order
-                time.sleep(0.01)
-        run, found = Run(copy), read_board(board / "run")
-        self.check_scalars(found, run, earlier={10: Run(self.folder / "run").info["results"]})
-        self.assertEqual(found.scalars["loss/train"][14], float(np.float32(lost)), "the same steps, bit for bit")
-
-    def test_a_run_that_is_only_followed_from_a_later_step(self):
-        copy, board = self.copy_of("run"), self.own_folder()
-        said("train", "--resume", copy, "--steps", 12, "--threads", 1, "--tensorboard", board)
-        self.check_scalars(read_board(board / "run"), Run(copy), first=11)
-
-    def test_a_folder_that_cannot_be_written_stops_before_training(self):
-        out = self.own_folder()
-        (out / "file").write_text("")
-        heard = said("train", "quick", "--steps", 2, "--out", out / "never", "--tensorboard", out / "file", code=1)
-        self.assertIn(str(out / "file"), heard)
-        self.assertFalse((out / "never").exists())
+    def test_a_run_that_is_resumed_from_an_earlier_step_has_no_step_twice(self):
+        thread = self.follow()
+        self.await_points(self.trained(self.lines[:6]))
+        fewer = [line for line in self.lines if json.loads(line)["step"] <= 1]
+        self.assertLess(len(fewer), 6)
+        others = [json.dumps({**json.loads(line), "loss": 7.5}) + "\n" for line in self.lines[len(fewer):]]
+        self.stand(fewer, "running")
+        self.await_points(self.trained(fewer))
+        self.stand(fewer + others, self.facts["state"])
+        thread.join(20)
+        self.check_scalars(read_board(self.board / "run"), Run(self.run))
+        self.assertEqual(read_board(self.board / "run").scalars["loss/train"][2], 7.5)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
-#include "bench/benchmark.h"
 #include "files/command_line.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -62,10 +61,10 @@ std::vector<Command> commands() {
         rankCommand(),    studyCommand(),    evalCommand(),     pointsCommand(),  inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
     for (const auto& tables : core::tableCommands()) all.push_back(tableCommand(tables));
-    for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
-                             exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
-                             sessionCommand(), attachCommand(), mcpCommand(), fetchCommand(),
-                             figureCommand(), drawCommand(), curvesCommand(), compareCommand()})
+    for (const auto& more :
+         {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),
+          tokenizeCommand(), generateCommand(), sessionCommand(), attachCommand(), mcpCommand(),
+          fetchCommand(), figureCommand(), drawCommand(), curvesCommand(), compareCommand()})
         all.push_back(more);
     return all;
 }
@@ -91,18 +90,15 @@ int written(int code) {
 /// per line.
 int printWords(const std::string& what) {
     std::set<std::string> words;
-    if (what == "bench")
-        for (const auto& name : core::benchmarkNames()) words.insert(name);
-    else
-        for (const auto& preset : core::presets()) {
-            if (what == "presets") words.insert(preset.name);
-            if (what == "models") words.insert(preset.variants.begin(), preset.variants.end());
-            if (what != "options") continue;
-            for (const auto& variant : preset.variants)
-                for (const auto& [key, text] :
-                     core::optionTexts(core::presetOptions(preset.name, variant)))
-                    words.insert(key + "=");
-        }
+    for (const auto& preset : core::presets()) {
+        if (what == "presets") words.insert(preset.name);
+        if (what == "models") words.insert(preset.variants.begin(), preset.variants.end());
+        if (what != "options") continue;
+        for (const auto& variant : preset.variants)
+            for (const auto& [key, text] :
+                 core::optionTexts(core::presetOptions(preset.name, variant)))
+                words.insert(key + "=");
+    }
     for (const auto& word : words) std::cout << word << "\n";
     return 0;
 }
@@ -168,7 +164,7 @@ int runWords(int argc, char** argv, AnswersAs as) {
     std::string what;
     auto* words = app.add_subcommand("words", "prints words that complete an option");
     words->group("");  // for completion.bash
-    words->add_option("what", what, "presets, models, options or bench")->required();
+    words->add_option("what", what, "presets, models or options")->required();
 
     try {
         app.parse(argc, argv);

@@ -84,7 +84,7 @@ Command questionCommand(const std::string& name, const char* out,
                         const std::function<void(CLI::App&, Asked&)>& more = {});
 
 struct TrainArguments {
-    std::string preset, model, data, device, out, resume, tensorboard;
+    std::string preset, model, data, device, out, resume;
     std::string initFrom;  ///< the checkpoint that a new run starts from
     std::string start;     ///< a folder of startRun() (wire/start_run.h)
     std::vector<std::string> settings, edits;
@@ -177,7 +177,6 @@ Command convertCommand();
 Command exportCommand();
 Command tokenizeCommand();
 Command generateCommand();
-Command benchCommand();
 Command sessionCommand();
 Command attachCommand();
 Command mcpCommand();

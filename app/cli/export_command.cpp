@@ -15,7 +15,7 @@ namespace relascope::cli {
 namespace {
 
 struct ExportArguments {
-    std::string run, tensorboard, csv, json;  ///< output paths; empty: no such export
+    std::string run, csv, json;  ///< output paths; empty: no such export
 };
 
 void needEnding(const char* option, const std::string& path, const std::string& ending) {
@@ -26,20 +26,17 @@ void needEnding(const char* option, const std::string& path, const std::string& 
 int exportRun(const ExportArguments& a, const Call&) {
     needEnding("--csv", a.csv, ".csv");
     needEnding("--json", a.json, ".json");
-    if (a.tensorboard.empty() && a.csv.empty() && a.json.empty())
-        throw OptionError("export", "give --tensorboard DIR, --csv FILE or --json FILE");
+    if (a.csv.empty() && a.json.empty())
+        throw OptionError("export", "give --csv FILE or --json FILE");
     const auto runs = core::runsOf(a.run);
     if (runs.empty()) throw FileError(a.run, "is no run folder: it has no run.json");
-    if (runs.size() > 1 && !(a.csv.empty() && a.json.empty()))
+    if (runs.size() > 1)
         throw FileError(a.run, "is a run of several seeds; export its folders one by one to " +
                                    std::string(a.csv.empty() ? "JSON" : "CSV"));
-    if (!(a.tensorboard.empty() && a.csv.empty()))
-        for (const auto& run : runs) core::requirePoints(run);
+    if (!a.csv.empty()) core::requirePoints(runs.front());
     const auto say = [](const std::string& path) {
         std::cerr << "wrote " << plainName(path) << "\n";
     };
-    if (!a.tensorboard.empty())
-        for (const auto& run : runs) say(core::exportTensorBoard(run, a.tensorboard));
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::metricsCsv(runs.front())), say(a.csv);
     if (!a.json.empty()) core::writeTextFile(a.json, core::runJson(runs.front())), say(a.json);
     return 0;
@@ -47,7 +44,6 @@ int exportRun(const ExportArguments& a, const Call&) {
 
 void exportOptions(CLI::App& command, ExportArguments& a) {
     command.add_option("run", a.run, "run folder")->required()->transform(hubPlaceOf);
-    command.add_option("--tensorboard", a.tensorboard, "folder of TensorBoard: --logdir");
     command.add_option("--csv", a.csv, "write every measured point as .csv");
     command.add_option("--json", a.json, "write options, points and notes as .json");
 }

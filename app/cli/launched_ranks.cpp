@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "bench/benchmark.h"
 #include "datasets/registry.h"
 #include "files/machine_limits.h"
 #include "options/device_list.h"
@@ -35,12 +34,9 @@ int follow(const core::RankPlace& place, const std::string& device, int threads,
     core::initDevices(threads);
     try {
         const auto ranks = core::joinRanks(place, device);
-        core::followRuns(
-            *ranks,
-            [](const RunOptions& options, std::stop_token token) {
-                return datasets::openRunData(options, {}, std::move(token));
-            },
-            core::followRankBenchmark);
+        core::followRuns(*ranks, [](const RunOptions& options, std::stop_token token) {
+            return datasets::openRunData(options, {}, std::move(token));
+        });
     } catch (const core::RankLost& lost) {
         if (says)
             std::cerr << "relascope-cli: rank " << place.rank << " ends: " << lost.what() << "\n";

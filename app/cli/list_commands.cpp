@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// presets, families, datasets, devices, verify, bench: commands that print.
+// presets, families, datasets, devices, verify: commands that print.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -10,7 +10,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
-#include "bench/benchmark.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
 #include "model/kernels/plugin.h"
@@ -29,14 +28,6 @@ namespace {
 
 struct ListArguments {
     bool json = false;
-};
-
-struct BenchArguments {
-    std::vector<std::string> names;
-    std::string device = "cpu";
-    double seconds = 8.0;
-    bool bfloat16 = false, json = false;
-    std::string trace;
 };
 
 using Json = nlohmann::ordered_json;
@@ -154,7 +145,7 @@ Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory
     object["kernels_reason"] = device.kernelsProblem;
     const auto found = core::kernelProblems(device);
     object["kernel_types"] = core::kernelTypes(device, found);
-    for (const auto& problem : {found.float32, found.tensor})
+    for (const auto& problem : {found.decoding, found.tensor})
         if (!problem.empty()) object["kernel_problems"].push_back(problem);
     object["graphs_reason"] = core::graphsProblem(device);
     return object;
@@ -213,50 +204,6 @@ int verify(const Asked& a, const Call& call) {
     return ok ? 0 : kExitFailed;
 }
 
-void printBenchmark(const core::BenchmarkResult& r) {
-    print("%-20s", r.name.c_str());
-    if (r.steps > 0)
-        print(" step %8.1f ms (best %.1f, %d steps), forward %.1f ms,", r.trainStepMs,
-              r.trainStepBestMs, r.steps, r.forwardMs);
-    for (const auto& [key, value] : r.figures) print(" %s %.4g,", key.c_str(), value);
-    print(" %lld parameters, %s relations, %.0f MB on %s\n", static_cast<long long>(r.parameters),
-          r.form.c_str(), r.peakRssMb, r.device.c_str());
-}
-
-int bench(const BenchArguments& a, const Call&) {
-    const auto device = core::resolveDevice(a.device);
-    // A benchmark can end at once, as there is nothing to save.
-    const std::stop_callback end(stopOnSignals(), [] { _exit(kExitInterrupted); });
-    Json object = Json::object();
-    for (const auto& name : a.names.empty() ? core::benchmarkNames() : a.names) {
-        const auto r = core::runBenchmark(name, device, {a.seconds, a.bfloat16, a.trace});
-        if (!a.json) printBenchmark(r);
-        Json line = {
-            {"peak_rss_mb", r.peakRssMb}, {"parameters", r.parameters},     {"form", r.form},
-            {"device", r.device},         {"threads", core::threadCount()}, {"steps", r.steps}};
-        if (r.steps > 0) {
-            line["train_step_ms"] = r.trainStepMs;
-            line["train_step_best_ms"] = r.trainStepBestMs;
-            line["forward_ms"] = r.forwardMs;
-        }
-        for (const auto& [key, value] : r.figures) line[key] = value;
-        object[name] = line;
-    }
-    if (a.json) std::cout << object.dump(2) << "\n";
-    return 0;
-}
-
-void benchOptions(CLI::App& command, BenchArguments& a) {
-    command.add_option("name", a.names, "names of benchmarks (none: all)");
-    command.add_option("--device", a.device, "auto, cpu, cuda:0");
-    command.add_option("--seconds", a.seconds, "minimum time per benchmark, in seconds")
-        ->check(CLI::Range(0.1, 3600.0));
-    command.add_flag("--bf16", a.bfloat16, "training steps with products in bfloat16");
-    command.add_option("--trace", a.trace,
-                       "file for a trace of one step, of one benchmark: JSON that Chrome's and "
-                       "Perfetto's viewers read");
-}
-
 }  // namespace
 
 Command presetsCommand() {
@@ -288,10 +235,6 @@ Command devicesCommand() {
 
 Command verifyCommand() {
     return questionCommand("verify", nullptr, verify, Needs::Threads);
-}
-
-Command benchCommand() {
-    return commandOf("bench", "runs the benchmarks", benchOptions, bench, Needs::Threads);
 }
 
 }  // namespace relascope::cli

@@ -77,9 +77,8 @@ const std::vector<WritingTool>& writingTools() {
          "writes the numbers of a run for other programs",
          toolField("path", Text, "a run folder"),
          {toolField("csv", Text, "every measured point, .csv below the folder for writing"),
-          toolField("json", Text, "options, points and notes, .json below the folder for writing"),
-          toolField("tensorboard", Text, "a folder of TensorBoard below the folder for writing")},
-         {"csv", "json", "tensorboard"},
+          toolField("json", Text, "options, points and notes, .json below the folder for writing")},
+         {"csv", "json"},
          {}}};
     return all;
 }

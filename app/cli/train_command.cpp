@@ -20,7 +20,6 @@
 #include "app/cli/launched_ranks.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
-#include "app/cli/tensorboard_sink.h"
 #include "checkpoint/start_from.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -87,9 +86,8 @@ struct Outcome {
 class Trainer {
 public:
     /// `queues`: a run waits while another training uses one of its devices.
-    Trainer(std::string tensorboard, bool queues, const std::stop_token& signals)
-        : m_tensorboard(std::move(tensorboard)),
-          m_queues(queues),
+    Trainer(bool queues, const std::stop_token& signals)
+        : m_queues(queues),
           m_job(signals, [this](const std::string& warning) { m_reporter.warn(warning); }) {}
 
     wire::RunDoor* door() { return m_job.door(); }
@@ -105,10 +103,6 @@ public:
                 },
                 std::move(token));
         };
-        std::optional<TensorBoardSink> board;
-        if (!m_tensorboard.empty())
-            board.emplace(m_tensorboard, request.path,
-                          [&](const std::string& warning) { m_reporter.warn(warning); });
         request.door = m_job.socket();
         if (door()) door()->begin(request.path);
         Outcome outcome;
@@ -119,7 +113,6 @@ public:
                 request, open, m_job.control,
                 [&](TrainEvent event) {
                     m_reporter(event);
-                    if (board) board->take(event);
                     if (door()) door()->take(std::move(event));
                 },
                 m_job.stop());
@@ -165,7 +158,6 @@ private:
         return devices;
     }
 
-    std::string m_tensorboard;
     bool m_queues;
     Reporter m_reporter;
     JobDoor m_job;
@@ -229,7 +221,7 @@ core::RunRequest resumeRequest(const TrainArguments& a, const std::string& devic
         !a.out.empty() || !a.initFrom.empty())
         throw OptionError("--resume",
                           "with --resume, all options except --epochs, --steps, --device, --edit, "
-                          "--tensorboard, --set train.batch_size and --set train.keep_mib are "
+                          "--set train.batch_size and --set train.keep_mib are "
                           "read from the run; remove the others");
     RunOptions options = core::readRunOptions(a.resume);
     if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
@@ -315,7 +307,7 @@ int train(const TrainArguments& a, const Call&) {
     auto requests = start              ? startedRequests(a.start, *start)
                     : a.resume.empty() ? newRequests(a, device)
                                        : std::vector{resumeRequest(a, device)};
-    Trainer trainer(a.tensorboard, start ? start->queue : a.queue, stop);
+    Trainer trainer(start ? start->queue : a.queue, stop);
     const InheritedLock inherited(start.has_value());
     if (start && start->endsWithWindow && trainer.door()) trainer.door()->endWithFirst();
     std::vector<Outcome> outcomes;
@@ -382,8 +374,6 @@ void trainOptions(CLI::App& command, TrainArguments& a) {
         .add_option("--rank-timeout", a.rankTimeout,
                     "seconds after which a rank that does not answer is lost")
         ->check(CLI::Range(1, 86400));
-    command.add_option("--tensorboard", a.tensorboard,
-                       "folder where TensorBoard follows the run while it trains");
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ private:
     void fillRecent();
     void saveScreenshot();
     void undo(bool redo);
-    /// The runs that an entry of the menu Run acts on.
-    QStringList runsFor(RunActions::Kind kind) const;
+    /// What the entries of the menu Run act on: the current run, or nothing.
+    QStringList currentRun() const;
 
     MainWindow& m_window;
     Controllers& m_c;

@@ -51,7 +51,7 @@ void Menus::addRun() {
     for (const auto& entry : m_window.runActions().entries({})) {
         const auto append = [&] {
             ofRun.push_back(add(entry.text, {}, entry.help, [this, kind = entry.kind] {
-                m_window.runActions().perform(kind, runsFor(kind));
+                m_window.runActions().perform(kind, currentRun());
             }));
         };
         if (!RunActions::isExport(entry.kind))
@@ -63,13 +63,10 @@ void Menus::addRun() {
     }
     m_updates.emplace_back([this, ofRun] {
         auto& actions = m_window.runActions();
-        const auto ofOne = actions.entries(runsFor(RunActions::Kind::Rename));
-        const auto ofAll = actions.entries(runsFor(RunActions::Kind::ExportTensorBoard));
-        for (std::size_t i = 0; i < ofOne.size(); ++i) {
-            const bool all = ofOne[i].kind == RunActions::Kind::ExportTensorBoard;
-            const auto& entry = all ? ofAll[i] : ofOne[i];
-            ofRun[i]->setText(entry.text);
-            allow(ofRun[i], entry.reason);
+        const auto entries = actions.entries(currentRun());
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            ofRun[i]->setText(entries[i].text);
+            allow(ofRun[i], entries[i].reason);
         }
     });
     separate();
@@ -90,11 +87,8 @@ void Menus::addRun() {
     });
 }
 
-// TensorBoard takes all selected runs; all other entries of the menu act on the current run.
-QStringList Menus::runsFor(RunActions::Kind kind) const {
-    QStringList selected = m_c.selection.runs();
+QStringList Menus::currentRun() const {
     const QString current = m_c.selection.current();
-    if (kind == RunActions::Kind::ExportTensorBoard && selected.size() > 1) return selected;
     return current.isEmpty() ? QStringList() : QStringList{current};
 }
 

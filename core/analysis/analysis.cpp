@@ -68,6 +68,11 @@ const Analysis* findAnalysis(const std::string& given) {
     return at == all.end() ? nullptr : *at;
 }
 
+bool isFormerOption(const std::string& analysis, const std::string& option) {
+    const auto* found = findAnalysis(analysis);
+    return found && std::ranges::find(found->formerOptions, option) != found->formerOptions.end();
+}
+
 namespace {
 
 const AnalysisField& fieldOf(const std::vector<AnalysisField>& fields, const std::string& name) {

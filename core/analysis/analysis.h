@@ -92,6 +92,9 @@ struct Analysis {
     std::vector<AnalysisField> fields = {};
     /// Its names in earlier versions, which are accepted in place of `name` and shown nowhere.
     std::vector<std::string> formerNames = {};
+    /// Options of earlier versions that nothing is left of: they are passed over in view files and
+    /// requests.
+    std::vector<std::string> formerOptions = {};
 
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".
     /// Null for analyses that are quick, which have no AnalysisRunner::cost either.
@@ -137,6 +140,8 @@ const Analysis* findAnalysis(const std::string& name);
 /// Throws OptionError(name, ...) for a value that is out of bounds, of another kind, or of no
 /// field.
 void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& values);
+/// Whether it is one of Analysis::formerOptions of that analysis, also by a former name.
+bool isFormerOption(const std::string& analysis, const std::string& option);
 /// {"top": 5, ...}: the values that are not the defaults; and back. Throws OptionError.
 nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValues& values);
 OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json);

@@ -16,7 +16,6 @@
 #include "analysis/claims.h"
 #include "analysis/duel_answers.h"
 #include "analysis/duel_examples.h"
-#include "analysis/duel_grafts.h"
 #include "analysis/duel_numbers.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
@@ -26,7 +25,6 @@
 #include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
 #include "analysis/sentence_batches.h"
-#include "evaluate/example_scores.h"
 #include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
 #include "model/architecture.h"
@@ -42,7 +40,23 @@ constexpr std::int64_t kRowsOfStreams = 1024;
 constexpr std::int64_t kUntrainedExamples = 250, kUntrainedTexts = 8;
 constexpr std::uint64_t kFirstUntrained = 1000003;
 constexpr std::chrono::milliseconds kReportEvery(500);
-constexpr double kGraftPasses = 4.0;  // of an example, for each part
+
+/// The layer of a hook point: "blocks.1.hook_attn_out" -> "layer 2", "encoder.0..." -> "encoder 1".
+std::string layerOfPoint(const std::string& point) {
+    std::string words;
+    std::size_t begin = 0;
+    while (begin < point.size()) {
+        const auto end = std::min(point.find('.', begin), point.size());
+        const auto word = point.substr(begin, end - begin);
+        begin = end + 1;
+        if (word.starts_with("hook_") || word == "rel" || word == "attn") break;
+        const bool number = word.find_first_not_of("0123456789") == std::string::npos;
+        words += (words.empty() ? "" : " ") + (word == "blocks" ? "layer"
+                                               : number ? std::to_string(std::stoi(word) + 1)
+                                                        : word);
+    }
+    return words;
+}
 
 /// The maps of one kind of a model, layer after layer, and the names of the layers.
 struct KindMaps {
@@ -145,29 +159,19 @@ public:
         const bool maps = m_examples.shape().objects > 0;
         m_plans[0] = planOf(pointsA, one.positions[0], options.what, maps);
         m_plans[1] = planOf(pointsB, one.positions[1], options.what, maps);
-        if (m_examples.segments() && !options.part.empty())
-            throw OptionError("part", "does not fit into A: the tokens of A and B differ");
-        if (!options.part.empty())
-            m_duel.grafts = {graftNamed(pointsA, pointsB, options.part)};
-        else if (!m_examples.segments())
-            m_duel.grafts = possibleGrafts(pointsA, pointsB, options.graft, options.across);
         describe();
     }
 
     Duel run() {
         resume();
         const auto count = static_cast<double>(m_examples.size());
-        m_all = count + static_cast<double>(m_options.untrained * untrainedCount()) +
-                static_cast<double>(graftCount()) * kGraftPasses *
-                    static_cast<double>(m_duel.grafts.size());
+        m_all = count + static_cast<double>(m_options.untrained * untrainedCount());
         if (!m_wasRead) {
             if (m_subject.pairs) comparePairs();
             read();
         }
         m_done = count;
         compareUntrained();
-        m_done = count + static_cast<double>(m_options.untrained * untrainedCount());
-        graft();
         m_duel.sentences = duelSentences(m_duel);
         m_duel.complete = true;
         return std::move(m_duel);
@@ -182,11 +186,6 @@ private:
     std::int64_t untrainedCount() const {
         return std::min(m_examples.size(),
                         m_examples.isText() ? kUntrainedTexts : kUntrainedExamples);
-    }
-    std::int64_t graftCount() const {
-        const auto count = m_examples.isText() ? m_options.graft_examples / DuelOptions::kTextGraft
-                                               : m_options.graft_examples;
-        return std::min(m_examples.size(), std::max<std::int64_t>(2, count));
     }
 
     bool advance(double examples) const {
@@ -230,10 +229,6 @@ private:
         m_duel.noun = m_examples.noun(), m_duel.text = m_examples.isText();
         m_duel.objects = static_cast<std::int64_t>(m_examples.shape().objects);
         m_duel.whyNot = m_examples.whyNot();
-        if (m_duel.grafts.empty() && !m_options.graft.empty())
-            m_duel.remark = m_examples.segments()
-                                ? "Parts of B do not fit into A: their tokens differ."
-                                : "No part of B has the shape of one of A: nothing is put into A.";
     }
 
     // What both give
@@ -241,8 +236,7 @@ private:
 
     /// Reads examples first .. first + count - 1 of both.
     void readPart(EditedModel& a, EditedModel& b, const DuelExamples::Slice& part,
-                  std::int64_t first, PairSums& sums, DuelAnswers* answers,
-                  ExampleScores* ofA = nullptr) {
+                  std::int64_t first, PairSums& sums, DuelAnswers* answers) {
         EditedModel* const models[] = {&a, &b};
         torch::Tensor scores[2], maps[2][2];
         for (std::size_t side = 0; side < 2; ++side) {
@@ -265,7 +259,6 @@ private:
         for (std::size_t kind = 0; kind < 2; ++kind)
             if (sums.moments[kind]) sums.moments[kind]->add(maps[0][kind], maps[1][kind], first);
         if (answers) answers->add(part, scores[0], scores[1]);
-        if (ofA) ofA->add(scores[0], part.batches[0], a.options().ignoredTarget());
     }
 
     // Some objects of each example, others in the next.
@@ -289,11 +282,11 @@ private:
     }
 
     void readAll(EditedModel& a, EditedModel& b, std::int64_t count, PairSums& sums,
-                 DuelAnswers* answers, ExampleScores* ofA = nullptr) {
+                 DuelAnswers* answers) {
         for (std::int64_t first = 0; first < count; first += m_examples.batchSize()) {
             const auto part =
                 m_examples.slice(first, std::min(m_examples.batchSize(), count - first));
-            readPart(a, b, part, first, sums, answers, ofA);
+            readPart(a, b, part, first, sums, answers);
             const auto done = first + std::ssize(part.indices);
             if (answers) {
                 m_duel.examples = done;
@@ -481,22 +474,14 @@ private:
 
     void compareUntrained() {
         const auto& a = *m_subject.model;
-        // A part that is added is no reason to match again.
-        const bool added = m_wasRead && !m_options.part.empty();
-        while (!added && m_duel.untrained < m_options.untrained) {
+        while (m_duel.untrained < m_options.untrained) {
             const auto seed = kFirstUntrained + 2 * static_cast<std::uint64_t>(m_duel.untrained);
             const auto first = untrainedTwin(a, seed, m_subject.device),
                        second = untrainedTwin(m_other, seed + 1, m_subject.device);
             EditedModel ours(*first, a.options()), theirs(*second, m_other.options());
             PairSums sums(m_examples.shape(), m_plans[0], m_plans[1]);
             m_done = static_cast<double>(m_examples.size() + m_duel.untrained * untrainedCount());
-            ExampleScores scores;
-            readAll(ours, theirs, untrainedCount(), sums, nullptr, &scores);
-            double sum = 0.0, targets = 0.0;
-            for (std::size_t e = 0; e < scores.accuracy.size(); ++e)
-                if (scores.targets[e] > 0)
-                    sum += scores.accuracy[e] * scores.targets[e], targets += scores.targets[e];
-            m_duel.untrainedScores.push_back(sum / targets);
+            readAll(ours, theirs, untrainedCount(), sums, nullptr);
             const auto matches = matchesOf(sums, nullptr);
             for (std::size_t k = 0; k < std::min(matches.size(), m_duel.matches.size()); ++k) {
                 m_duel.matches[k].untrained.push_back(matches[k].matched);
@@ -513,48 +498,16 @@ private:
         }
     }
 
-    // Parts of B in A
-    // ---------------------------------------------------------------------------------------------
-
-    void graft() {
-        if (m_duel.grafts.empty()) return;
-        std::size_t done = 0;
-        while (done < m_duel.grafts.size() && !m_duel.grafts[done].change.metric.empty()) ++done;
-        if (done == m_duel.grafts.size()) return;
-        std::shared_ptr<ModelImpl> fresh;
-        std::optional<EditedModel> untrained;
-        if (m_options.untrained > 0) {
-            fresh = untrainedTwin(m_other, kFirstUntrained + 1, m_subject.device);
-            untrained.emplace(*fresh, m_other.options());
-        }
-        measureGrafts(m_duel, done, *m_a, *m_b, untrained ? &*untrained : nullptr, m_examples,
-                      graftCount(), [&](std::size_t count) {
-                          report();
-                          return advance(kGraftPasses * static_cast<double>(graftCount()) *
-                                         static_cast<double>(count));
-                      });
-    }
-
     // A part of the same duel: the stages that were whole.
     void resume() {
         const auto& known = m_watch.known;
         if (!known) return;
-        const bool adds = !m_options.part.empty();
         if (known->rows + known->answers == 0 || known->a.name != m_duel.a.name ||
             known->b.name != m_duel.b.name || known->basis != m_duel.basis)
             return;
         if (known->examples != m_examples.size()) return;
-        if (adds ? !known->complete : known->grafts.size() != m_duel.grafts.size()) return;
-        const auto wanted = m_duel.grafts;
         m_duel = *known;
         m_wasRead = true;
-        if (!adds) return;
-        // The one that is asked for follows those that were measured.
-        m_duel.complete = false;
-        std::erase_if(m_duel.grafts, [&](const Duel::Graft& graft) {
-            return graftName(graft) == m_options.part || graft.change.metric.empty();
-        });
-        m_duel.grafts.push_back(wanted.front());
     }
 
     AnalysisSubject& m_subject;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The duel: two models (two runs, two steps of one, with and without edits) on the same examples.
-// Which maps of one are which of the other, how alike their streams are, where their answers
-// differ, and what one can use of the other; each beside what chance gives. Does not include torch.
+// Which maps of one are which of the other, how alike their streams are, and where their answers
+// differ; each beside what chance gives. Does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -55,26 +55,6 @@ struct Duel {
         double probabilityA = 0.0, probabilityB = 0.0;  ///< of the wanted answer; NaN: not known
         bool operator==(const Difference&) const = default;
     };
-    /// A part of B put into A.
-    struct Graft {
-        std::string part;      ///< "attention", as in DuelOptions::graft
-        std::string a, b;      ///< the layers
-        std::string at, from;  ///< hook points of A and B
-        PairedChange change;   ///< of A with the part against A
-        std::int64_t rightToWrong = 0, wrongToRight = 0;
-        // Changes of A without the part: at zero, at its mean over the examples, with that of
-        // another example, with that of an untrained model like B (NaN: there is none).
-        double zero = 0.0, mean = 0.0, resampled = 0.0, untrained = 0.0;
-        /// From the best of zero, mean and untrained (base) to the part of B (edited).
-        PairedChange gain;
-        double p = 1.0;  ///< one-sided, that the part of B is no better than each of these; NaN
-        /// Whether it was better than each of these, and kept half of what zero loses, on the other
-        /// half of the examples.
-        bool chosen = false;
-        /// The same on this half, after it was chosen; corrected over all grafts.
-        bool used = false;
-    };
-
     /// Minimal pairs of one phenomenon, scored by both.
     struct PairChange {
         std::string phenomenon;             ///< "all": of all of them
@@ -115,30 +95,19 @@ struct Duel {
     std::vector<Partner> partners;
     std::int64_t untrained = 0;  ///< pairs of untrained models so far
 
-    std::string metric;                   ///< of the grafts
-    double base = 0.0;                    ///< of A
-    std::int64_t graftExamples = 0;       ///< that grafts are measured on
-    std::int64_t graftChoosing = 0;       ///< others, on which they are chosen
-    std::vector<double> untrainedScores;  ///< that metric of models like A with fresh weights
-    std::vector<Graft> grafts;
     bool text = false;                   ///< examples are windows of text
     std::vector<std::string> sentences;  ///< duelSentences()
     bool complete = false;
-    std::string remark;  ///< what was left out; may be empty
-    std::string basis;   ///< basisOf() A and B, with which alone it is continued
+    std::string basis;  ///< basisOf() A and B, with which alone it is continued
 };
 
 struct DuelOptions {
-    static constexpr std::int64_t kText = 5, kTextGraft = 10;  ///< fewer windows than examples
+    static constexpr std::int64_t kText = 5;  ///< fewer windows than examples
     std::int64_t examples = 500;
     std::vector<std::string> what = {"relations", "heads"};
     std::int64_t tokens = 128;
     std::int64_t untrained = 6;
     std::int64_t show = 20;
-    std::vector<std::string> graft = {"streams", "attention", "feed-forward"};
-    std::int64_t graft_examples = 400;
-    bool across = false;
-    std::string part;  ///< one graft by its name, in place of those; empty: those
     bool operator==(const DuelOptions&) const = default;
 };
 
@@ -146,9 +115,8 @@ struct DuelOptions {
 
 namespace relascope::core {
 
-/// "matching", "says" (its sentences), "changes", "differences", "partners", "streams",
-/// "parts_in_a", of all of them what untrained models give, and back. The latter throws Error for
-/// what is no duel.
+/// "matching", "says" (its sentences), "changes", "differences", "partners", "streams", of all of
+/// them what untrained models give, and back. The latter throws Error for what is no duel.
 Answer answerOf(const Duel& duel);
 Duel duelOf(const Answer& answer);
 
@@ -161,11 +129,6 @@ const AnalysisRunner& duelRunner();
 
 /// What can be said of it, a sentence each; what is not better than chance is said to be so.
 std::vector<std::string> duelSentences(const Duel& duel);
-/// "layer 2 attention", or "layer 1 streams in layer 2".
-std::string graftName(const Duel::Graft& graft);
-/// Fills Graft::used from what is measured of all grafts. None is where A is not shown to answer
-/// better than four or more untrained models (answersBetter()).
-void claimGrafts(Duel& duel);
 /// What untrained pairs reach where such a match is the best of many: of each pair the largest over
 /// all pairs of layers; of a match of all layers its own.
 std::vector<double> untrainedLevels(const Duel& duel, const Duel::Match& match);

@@ -29,34 +29,12 @@ const FieldTable<DuelOptions>& duelFields() {
                             "fewer than four nothing is called better than chance",
                             0, 64),
             fields::integer(&O::show, "show", "Differences",
-                            "how many answers of each kind are listed", 0, 200),
-            fields::texts(&O::graft, "graft", "Put into A", "parts of B that are put into A",
-                          {"streams", "attention", "feed-forward", "relations"}),
-            fields::integer(&O::graft_examples, "graft_examples", "Examples for parts",
-                            "number of examples that A answers with each part, of text a tenth as "
-                            "many windows; parts are chosen on one half and measured on the other",
-                            2, 1000000),
-            fields::boolean(&O::across, "across", "Across layers",
-                            "a part of each layer of B is put into every layer of A, not only "
-                            "into the same"),
-            fields::text(
-                &O::part, "part", "One part",
-                "one part of B by its name, as \"layer 2 attention\" or \"layer 1 streams "
-                "in layer 2\", put into A in place of the chosen ones; in the window it is "
-                "added to what was measured")};
+                            "how many answers of each kind are listed", 0, 200)};
         all[1].spec.choiceTitles = {"Relations", "Attention"};
         all[1].spec.choiceHelp = {"Every relation r\u1D62\u2C7C", "The attention of every head"};
-        all[5].spec.choiceTitles = {"Streams", "Attention", "Feed-forward", "Relations"};
-        all[5].spec.choiceHelp = {
-            "The stream after a layer of B", "What the attention of a layer adds",
-            "What the feed-forward part of a layer adds", "The relations r\u1D62\u2C7C of a layer"};
         return all;
     }();
     return table;
-}
-
-std::string graftName(const Duel::Graft& graft) {
-    return graft.b + " " + graft.part + (graft.a == graft.b ? "" : " in " + graft.a);
 }
 
 std::vector<double> untrainedLevels(const Duel& duel, const Duel::Match& match) {
@@ -232,97 +210,6 @@ void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
     sentences.push_back(text + besideChance(duel, duel.cka[best], chance) + ".");
 }
 
-std::string pointsText(const Duel& duel, double change) {
-    return metricInfo(duel.metric).isFraction() ? numberText("%+.1f points", 100.0 * change)
-                                                : numberText("%+.3g", change);
-}
-
-/// The metric of A on all examples.
-double baseOfA(const Duel& duel) {
-    for (const auto& change : duel.changes)
-        if (change.metric == duel.metric) return change.base;
-    return duel.base;
-}
-
-/// Whether A answers better than models like it with fresh weights.
-bool answersOfABetter(const Duel& duel) {
-    return duel.untrainedScores.size() >= kFewestUntrained &&
-           answersBetter(duel.metric, baseOfA(duel), duel.untrainedScores,
-                         duel.answers == duel.examples ? duel.answers : 0);
-}
-
-void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
-    std::vector<const Duel::Graft*> used;
-    std::size_t measured = 0;
-    bool compared = false;
-    for (const auto& graft : duel.grafts) {
-        measured += !graft.change.metric.empty();
-        compared = compared || std::isfinite(graft.p);
-        if (graft.used) used.push_back(&graft);
-    }
-    if (measured == 0 || !compared) return;
-    if (!enoughToSay(duel.graftExamples, duel.text)) return;
-    if (duel.untrainedScores.size() < kFewestUntrained) {
-        sentences.push_back("Whether A can use parts of B is not said: that takes " +
-                            std::to_string(kFewestUntrained) + " untrained models or more.");
-        return;
-    }
-    if (!answersOfABetter(duel)) {
-        auto text = noBetterText(duel.metric, baseOfA(duel), duel.untrainedScores);
-        sentences.push_back("A: " + text);
-        return;
-    }
-    const MetricWords words(duel.metric);
-    const auto halves = " (chosen on " + groupedNumber(duel.graftChoosing) + " " + duel.noun +
-                        ", measured on " + groupedNumber(duel.graftExamples) + " others)";
-    if (used.empty()) {
-        sentences.push_back(
-            "A is not shown to use any part of B: none of " + std::to_string(measured) +
-            " that were tried" + halves +
-            " is better than A's own part at zero, at its mean, and an untrained model's part, and "
-            "keeps half of what zero loses.");
-        return;
-    }
-    const auto without = [&](double change) { return pointsText(duel, change); };
-    for (std::size_t k = 0; k < std::min<std::size_t>(3, used.size()); ++k) {
-        const auto& g = *used[k];
-        const auto gain = words.gained(g.gain);
-        sentences.push_back("A can use the " + g.part + " of B's " + g.b +
-                            (g.a == g.b ? "" : " in " + g.a) + ": with it in place of its own, " +
-                            words.name() + " changes by " + without(g.change.change) +
-                            "; with its own at zero by " + without(g.zero) + ", at its mean by " +
-                            without(g.mean) + ", and with an untrained model's by " +
-                            without(g.untrained) + ". It is better than the best of these by " +
-                            words.number(gain.change) + words.points() + " " +
-                            words.interval(gain.low, gain.high) + ".");
-    }
-    auto rest = std::to_string(measured) + " parts were tried" + halves;
-    if (used.size() > 3) rest += "; A can use " + std::to_string(used.size() - 3) + " more of them";
-    sentences.push_back(rest + ".");
-}
-
-}  // namespace
-
-void claimGrafts(Duel& duel) {
-    constexpr double level = 0.025;
-    const MetricWords words(duel.metric);
-    std::vector<double> p;
-    const bool enough = enoughToSay(duel.graftExamples, duel.text) && answersOfABetter(duel);
-    for (const auto& graft : duel.grafts)
-        p.push_back(enough && !graft.change.metric.empty()
-                        ? graft.p
-                        : std::numeric_limits<double>::quiet_NaN());
-    const auto better = holm(p, level);
-    for (std::size_t k = 0; k < duel.grafts.size(); ++k) {
-        auto& graft = duel.grafts[k];
-        const double zero = words.cost(graft.zero);
-        graft.used = better[k] && graft.chosen && words.gained(graft.gain).low > 0.0 &&
-                     zero > 0.0 && words.cost(graft.change.change) <= 0.5 * zero;
-    }
-}
-
-namespace {
-
 /// Which of the two prefers the good sentences, and in which phenomena, corrected over all of them.
 /// A phenomenon counts if at least one of the two prefers its good sentences beyond chance.
 void addPairs(const Duel& duel, std::vector<std::string>& sentences) {
@@ -390,7 +277,6 @@ std::vector<std::string> duelSentences(const Duel& duel) {
     addMatches(duel, true, sentences);
     addExplained(duel, sentences);
     addStreams(duel, sentences);
-    addGrafts(duel, sentences);
     return sentences;
 }
 
@@ -399,24 +285,14 @@ const Analysis& duelAnalysis() {
         Analysis a;
         a.name = "duel";
         a.title = "Duel";
-        a.summary = "compares two models on the same examples: maps, streams, answers and parts";
+        a.summary = "compares two models on the same examples: maps, streams and answers";
         a.purpose =
-            "A duel runs A and B on the same examples: which of their maps are alike, where their "
-            "answers differ, and which parts of B also work in A. Small models take about a "
-            "minute, large ones many.";
+            "A duel runs A and B on the same examples: which of their maps are alike, and where "
+            "their answers differ. Small models take about a minute, large ones many.";
         a.progressText = "Comparing the two";
         a.input = AnalysisInput::Data;
         a.twoModels = a.onDemand = a.continues = a.readsPairs = true;
-        a.remark = [](const Answer& result) { return result.text("remark"); };
-        a.canExtend = [](const OptionValues& known, const OptionValues& next) {
-            const auto part = next.find("part");
-            if (part == next.end() || std::get<std::string>(part->second).empty()) return false;
-            auto before = known, after = next;
-            for (auto* values : {&before, &after})
-                for (const char* one : {"part", "graft", "graft_examples", "across"})
-                    values->erase(one);
-            return before == after;
-        };
+        a.formerOptions = {"graft", "graft_examples", "across", "part"};
         return answering(a, duelFields(), OfferedIn::Row);
     }();
     return analysis;

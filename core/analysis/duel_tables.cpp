@@ -145,54 +145,6 @@ const ColumnTable<Alignment>& alignmentColumns() {
     return all;
 }
 
-ColumnTable<Duel::Graft> graftColumns(const std::string& metric) {
-    using R = Duel::Graft;
-    const auto& info = metricInfo(metric.empty() ? "accuracy" : metric);
-    const bool percent = info.isFraction();
-    const NumberFormat change{percent ? 1 : 3, percent, true};
-    auto bar = change;
-    bar.bar = true;
-    const auto number = [](const char* key, Shown shown, auto ref) {
-        return found<R>(ColumnKind::Number, key, ref, std::move(shown));
-    };
-    return {
-        columns::text(&R::part, "part", {"Part"}),
-        columns::text(&R::b, "b", {"of B"}),
-        columns::text(&R::a, "a", {"in A"}),
-        number("change",
-               {std::string(info.title), bar, "Change of A with the part of B, 95 % interval",
-                "low", "high"},
-               [](R& r) -> double& { return r.change.change; }),
-        columns::number(&R::zero, "zero", {"Zero", change, "Change with A's own part at zero"}),
-        columns::number(&R::mean, "mean",
-                        {"Mean", change, "Change with A's own part at its mean over the examples"}),
-        columns::number(&R::untrained, "untrained",
-                        {"Untrained", change, "Change with the part of an untrained model like B"}),
-        columns::number(&R::resampled, "another_example",
-                        {"Other", change, "Change with A's own part of another example"}),
-        columns::integer(&R::rightToWrong, "right_to_wrong", {"Now wrong"}),
-        columns::integer(&R::wrongToRight, "wrong_to_right", {"Now right"}),
-        columns::flag(&R::used, "used",
-                      {"Used",
-                       {},
-                       "Better than zero, mean and untrained, corrected over all parts, and keeps "
-                       "half of what zero loses; chosen so on other examples"}),
-        columns::flag(&R::chosen, "chosen"),
-        columns::text(&R::at, "at"),
-        columns::text(&R::from, "from"),
-        found<R>(ColumnKind::Text, "metric", [](R& r) -> std::string& { return r.change.metric; }),
-        number("base", {}, [](R& r) -> double& { return r.change.base; }),
-        number("edited", {}, [](R& r) -> double& { return r.change.edited; }),
-        number("low", {}, [](R& r) -> double& { return r.change.low; }),
-        number("high", {}, [](R& r) -> double& { return r.change.high; }),
-        number("best_base", {}, [](R& r) -> double& { return r.gain.base; }),
-        number("best_edited", {}, [](R& r) -> double& { return r.gain.edited; }),
-        number("better_than_nothing", {}, [](R& r) -> double& { return r.gain.change; }),
-        number("better_low", {}, [](R& r) -> double& { return r.gain.low; }),
-        number("better_high", {}, [](R& r) -> double& { return r.gain.high; }),
-        columns::number(&R::p, "p")};
-}
-
 const ColumnTable<PairedChange>& changeColumns() {
     using R = PairedChange;
     static const ColumnTable<R> all = {
@@ -273,13 +225,8 @@ const ColumnTable<Duel>& duelFacts() {
         columns::number(&R::largestDifference, "largest_difference"),
         columns::integer(&R::rows, "rows"),
         columns::integer(&R::untrained, "untrained_pairs", {"Pairs of untrained models"}),
-        columns::text(&R::metric, "metric"),
-        columns::number(&R::base, "base"),
-        columns::integer(&R::graftExamples, "graft_examples"),
-        columns::integer(&R::graftChoosing, "graft_choosing"),
         columns::flag(&R::text, "text"),
         columns::flag(&R::complete, "complete"),
-        columns::text(&R::remark, "remark"),
         columns::text(&R::basis, "basis")};
     return all;
 }
@@ -321,13 +268,6 @@ Answer answerOf(const Duel& duel) {
         alignments.back().alike = k < duel.alike.size() && duel.alike[k];
     }
     answer.tables.push_back(tableOf("streams", "Streams", alignmentColumns(), alignments));
-    answer.tables.push_back(
-        tableOf("parts_in_a", "Parts of B in A", graftColumns(duel.metric), duel.grafts));
-    // A graft that is not measured yet has no numbers.
-    for (auto& column : answer.tables.back().columns)
-        for (std::size_t k = 0; k < column.numbers.size(); ++k)
-            if (column.kind != ColumnKind::Flag && duel.grafts[k].change.metric.empty())
-                column.numbers[k] = columns::kNone;
     std::vector<UntrainedMatch> untrained;
     for (std::size_t m = 0; m < duel.matches.size(); ++m)
         for (std::size_t k = 0; k < duel.matches[m].untrained.size(); ++k)
@@ -339,7 +279,6 @@ Answer answerOf(const Duel& duel) {
     answer.tables.push_back(numbersTable("untrained_streams", duel.untrainedCkas));
     answer.tables.push_back(textsTable("streams_of_a", "name", duel.a.streams));
     answer.tables.push_back(textsTable("streams_of_b", "name", duel.b.streams));
-    answer.tables.push_back(numbersTable("untrained_scores", duel.untrainedScores));
     if (!duel.pairs.empty())
         answer.tables.push_back(
             tableOf("pairs", "Minimal pairs, from A to B", pairColumns(), duel.pairs));
@@ -362,8 +301,6 @@ Duel duelOf(const Answer& answer) {
     duel.partners = rowsOf(partnerColumns(), answer.table("partners"));
     duel.changes = rowsOf(changeColumns(), answer.table("changes"));
     duel.differences = rowsOf(differenceColumns(duel.divergence), answer.table("differences"));
-    duel.grafts = rowsOf(graftColumns(duel.metric), answer.table("parts_in_a"));
-    for (auto& graft : duel.grafts) graft.gain.metric = graft.change.metric;
     const auto alignments = rowsOf(alignmentColumns(), answer.table("streams"));
     if (!alignments.empty() && alignments.size() != duel.a.streams.size() * duel.b.streams.size())
         throw Error("the streams of a duel have " + std::to_string(alignments.size()) + " values");
@@ -376,7 +313,6 @@ Duel duelOf(const Answer& answer) {
     duel.untrainedCkas = answer.table("untrained_streams").numbers("value");
     if (duel.untrainedCkas.size() % std::max<std::size_t>(1, duel.cka.size()) != 0)
         throw Error("the untrained streams of a duel do not have its layers");
-    duel.untrainedScores = answer.table("untrained_scores").numbers("value");
     duel.sentences = answer.table("says").texts("text");
     if (const auto* pairs = answer.find("pairs")) duel.pairs = rowsOf(pairColumns(), *pairs);
     return duel;

@@ -156,7 +156,8 @@ Question questionOf(const std::string& command, const SchemaJson& members) {
         asked.set(spec.name, value);
     }
     for (const auto& [name, value] : members.items())
-        if (std::find(known.begin(), known.end(), name) == known.end())
+        if (std::find(known.begin(), known.end(), name) == known.end() &&
+            !isFormerOption(command, name))
             throw OptionError(name, unknownName("option", name, known));
     if (asked.subjects[0].path.empty()) throw OptionError(models[0].name, "is missing");
     return asked;

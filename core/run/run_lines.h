@@ -44,25 +44,4 @@ std::string noteToLine(const Note& note);
 /// was.
 void appendLines(const std::string& path, std::string& text);
 
-// Records of the event files that TensorBoard reads (formats.md section 15): TFRecord frames around
-// protobuf messages, written by ourselves. A file is eventFileBegin() and any records after it.
-
-/// CRC-32C (Castagnoli), which frames each record.
-std::uint32_t crc32c(const std::string& bytes);
-
-/// The first record of a file, its version. `wall` is a time in seconds since 1970, here and below.
-std::string eventFileBegin(double wall);
-/// The record of a run that begins anew from `step` on: TensorBoard forgets earlier records and
-/// files of these steps.
-std::string restartRecord(std::int64_t step, double wall);
-/// A point of a learning curve: its values as scalars "loss/train", "accuracy/validation".
-std::string pointRecord(const MetricPoint& point, double wall);
-/// A note of a run, as text under the tag "notes", or "generated text" for a sample; empty for a
-/// checkpoint. It is shown as it is, not as Markdown.
-std::string noteRecord(const Note& note, double wall);
-/// Name, seed, device and every option, as a table under the tag "options".
-std::string optionsRecord(const RunInfo& info, double wall);
-/// The results on the test splits as scalars "accuracy/pentos" at the last step; empty without any.
-std::string resultsRecord(const RunInfo& info, double wall);
-
 }  // namespace relascope::core

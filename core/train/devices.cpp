@@ -216,26 +216,24 @@ std::vector<std::string> kernelTypes(const DeviceInfo& device,
                                      const kernels::KernelProblems& found) {
     std::vector<std::string> types;
     if (device.name == "cpu" || !device.kernelsProblem.empty()) return types;
-    if (found.float32.empty()) types.emplace_back("float32");
     const bool tensorCores = std::atof(device.capability.c_str()) >= 8.0;
-    if (tensorCores && found.tensor.empty()) types.insert(types.end(), {"bfloat16", "float16"});
+    if (tensorCores && found.tensor.empty()) types = {"bfloat16", "float16"};
     return types;
 }
 
 std::string attentionText(const DeviceInfo& device, const kernels::KernelProblems& found) {
     if (device.name == "cpu") return {};
     std::string problems = device.kernelsProblem;
-    for (const auto& problem : {found.float32, found.tensor})
+    for (const auto& problem : {found.decoding, found.tensor})
         if (!problem.empty()) problems += (problems.empty() ? "" : "; ") + problem;
-    const auto types = kernelTypes(device, found);
-    if (types.empty()) return "attention by LibTorch: " + problems;
     // Tensor cores have kernels for few sizes.
-    const bool narrow = types.back() == "float16";
-    return std::string("attention by Relascope's kernels for ") +
-           (!narrow              ? "float32"
-            : types.size() == 2u ? "16 bits at some published sizes"
-                                 : "float32, and for 16 bits at some published sizes") +
-           (problems.empty() ? "" : "; " + problems);
+    if (!kernelTypes(device, found).empty())
+        return "attention by Relascope's kernels for 16 bits at some published sizes" +
+               (problems.empty() ? "" : "; " + problems);
+    if (device.kernelsProblem.empty() && found.tensor.empty())
+        problems = "Relascope's kernels for it need compute capability 8.0 or newer" +
+                   (problems.empty() ? "" : "; " + problems);
+    return "attention by LibTorch: " + problems;
 }
 
 std::string attentionText(const DeviceInfo& device) {

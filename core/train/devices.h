@@ -69,11 +69,11 @@ void checkKernels(const DeviceInfo& device);
 /// The problems that a check of the kernels has found so far; none before a check, and for devices
 /// without kernels.
 kernels::KernelProblems kernelProblems(const DeviceInfo& device);
-/// The types for which Relascope's kernels serve a device: "float32", "bfloat16", "float16".
+/// The types for which Relascope's kernels of attention serve a device: "bfloat16", "float16".
 std::vector<std::string> kernelTypes(const DeviceInfo& device,
                                      const kernels::KernelProblems& found);
-/// What computes attention on a CUDA device: "attention by Relascope's kernels for float32", or
-/// LibTorch and why; empty for the CPU.
+/// What computes attention on a CUDA device: "attention by Relascope's kernels for 16 bits at some
+/// published sizes", or LibTorch and why; empty for the CPU.
 std::string attentionText(const DeviceInfo& device, const kernels::KernelProblems& found);
 std::string attentionText(const DeviceInfo& device);
 /// How steps run on a usable CUDA device: "steps repeated as CUDA graphs", or one by one and why;

@@ -263,18 +263,14 @@ std::shared_ptr<RankGroup> joinRanks(RankPlace place, const std::string& wanted)
     return std::make_shared<RankGroup>(place, device);
 }
 
-void followRuns(RankGroup& ranks, const DataOpener& open,
-                const std::function<void(RankGroup&, const std::string&)>& bench) {
+void followRuns(RankGroup& ranks, const DataOpener& open) {
     for (;;) {
         const auto said = Json::parse(ranks.broadcast(""));
         if (said.at("do") == "end") {
             ranks.any(false);
             return;
         }
-        if (said.at("do") == "bench")
-            bench(ranks, said.dump());
-        else
-            followRun(ranks, said, open);
+        followRun(ranks, said, open);
     }
 }
 

@@ -21,12 +21,10 @@ class RankGroup;  // ranks/rank_group.h
 /// OptionError, RankLost.
 std::shared_ptr<RankGroup> joinRanks(RankPlace place, const std::string& wanted);
 
-/// The work of a rank other than 0: it takes part in the runs of rank 0 until endRanks() there, and
-/// in its benchmarks through `bench`, which gets the request as JSON. A log is written into
-/// ranks/R.log of the run folder, where there is one on this machine. Throws RankLost and the
-/// exceptions of training, after it has told rank 0 why.
-void followRuns(RankGroup& ranks, const DataOpener& open,
-                const std::function<void(RankGroup&, const std::string&)>& bench = {});
+/// The work of a rank other than 0: it takes part in the runs of rank 0 until endRanks() there. A
+/// log is written into ranks/R.log of the run folder, where there is one on this machine. Throws
+/// RankLost and the exceptions of training, after it has told rank 0 why.
+void followRuns(RankGroup& ranks, const DataOpener& open);
 /// On rank 0: tells the other ranks that there are no further runs. Does nothing if a rank is lost.
 void endRanks(RankGroup& ranks);
 /// Whether a rank is lost: nothing can be trained with these ranks any more.

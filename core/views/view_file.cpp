@@ -255,6 +255,7 @@ View viewFrom(const ViewJson& json, const std::string& folder) {
     if (const auto* options = members.find("options")) {
         if (!options->is_object()) throw OptionError("options", "is no object");
         for (const auto& [name, value] : options->items()) {
+            if (isFormerOption(view.command, name)) continue;
             const auto& spec = fieldNamed(specs, name);
             const auto key = "options." + name;
             auto read = fieldValueFromJson(key, spec, value);

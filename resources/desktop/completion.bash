@@ -47,8 +47,7 @@ _relascope() { # PROGRAM, the word to complete, the word before
     [[ $program == *-cli ]] || files=1
   else
     files=1
-    case $command in train|study|data) _relascope_ask "$cli" words presets; words=$answer;;
-      bench) _relascope_ask "$cli" words bench; words=$answer files=0;; esac
+    case $command in train|study|data) _relascope_ask "$cli" words presets; words=$answer;; esac
   fi
   [[ -z $words ]] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
   if ((files)); then

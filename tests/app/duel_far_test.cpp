@@ -275,7 +275,6 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     auto* tab = page()->tab();
     auto values = tab->values();
     values["examples"] = std::int64_t{8}, values["untrained"] = std::int64_t{1};
-    values["graft_examples"] = std::int64_t{4};
     tab->setValues(values);
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
     click(tab->runButton());

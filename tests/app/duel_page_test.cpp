@@ -202,7 +202,6 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     auto* tab = page()->tab();
     auto values = tab->values();
     values["examples"] = std::int64_t{24}, values["untrained"] = std::int64_t{1};
-    values["graft_examples"] = std::int64_t{8};
     tab->setValues(values);
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
     click(tab->runButton());
@@ -257,18 +256,6 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     // Any other map is that of the same number.
     both->stepLayer(both->view().layer == 0 ? 1 : -1);
     EXPECT_FALSE(both->choice().apart());
-    // One part by its name is added to what was measured.
-    const auto parts = core::duelOf(view()->answer()).grafts.size();
-    auto one = tab->values();
-    one["part"] = std::string("layer 1 attention in layer 2");
-    tab->setValues(one);
-    click(tab->runButton());
-    ASSERT_TRUE(
-        waitUntil([&] { return core::duelOf(view()->answer()).grafts.size() == parts + 1; }, 60000))
-        << view()->sentence().toStdString();
-    EXPECT_EQ(core::graftName(core::duelOf(view()->answer()).grafts.back()),
-              "layer 1 attention in layer 2");
-    EXPECT_EQ(core::duelOf(view()->answer()).examples, 24);
 }
 
 TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAndItsOptions) {
@@ -290,11 +277,11 @@ TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAndItsOptions) {
     const auto place = [&](const QWidget* of) {
         return std::find(walked.begin(), walked.end(), of) - walked.begin();
     };
-    const auto lines = page()->tab()->findChildren<QLineEdit*>();
-    const auto part = std::find_if(lines.begin(), lines.end(), [](const QLineEdit* line) {
-        return line->accessibleName() == "One part";
+    const auto boxes = page()->tab()->findChildren<QAbstractSpinBox*>();
+    const auto last = std::find_if(boxes.begin(), boxes.end(), [](const QAbstractSpinBox* box) {
+        return box->accessibleName() == "Differences";
     });
-    ASSERT_NE(part, lines.end());
+    ASSERT_NE(last, boxes.end());
     const std::vector<const QWidget*> wanted = {page()->linked(),
                                                 page()->slot(1)->steps(),
                                                 pane->other(),
@@ -303,7 +290,7 @@ TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAndItsOptions) {
                                                 page()->tab()->runButton(),
                                                 options,
                                                 split,
-                                                *part};
+                                                *last};
     for (std::size_t k = 0; k < wanted.size(); ++k) {
         ASSERT_TRUE(wanted[k]) << k;
         ASSERT_LT(place(wanted[k]), static_cast<std::ptrdiff_t>(walked.size())) << k;

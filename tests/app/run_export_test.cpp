@@ -18,7 +18,6 @@ protected:
     void SetUp() override {
         WindowTest::SetUp();
         ASSERT_TRUE(out.isValid());
-        exporter().askFolder = [this](const QString&, const QString&) { return to; };
         exporter().askFile = [this](const QString&, const QString& suggested, const QString&) {
             asked = suggested;
             return to;
@@ -44,13 +43,6 @@ protected:
         EXPECT_TRUE(waitUntil([&] { return !said.isEmpty(); }));
         return said.isEmpty() ? QString() : said.last()[1].toString();
     }
-    /// The event file of a run in a folder.
-    static QString eventFile(const QString& folder, const QString& run) {
-        const auto files = QDir(folder + u'/' + QFileInfo(run).fileName())
-                               .entryList({QStringLiteral("events.out.tfevents.*.relascope")});
-        return files.size() == 1 ? folder + u'/' + QFileInfo(run).fileName() + u'/' + files.first()
-                                 : QString();
-    }
     static std::string read(const QString& path) { return readTextFile(path.toStdString()); }
 
     QTemporaryDir out;
@@ -60,14 +52,6 @@ protected:
 TEST_F(RunExportTest, TheRunMenuWritesWhatTheCommandLineWrites) {
     const QString run = finishedRun();
     ASSERT_TRUE(waitUntil([&] { return c().selection.current() == run; }));
-    to = at("board");
-    const QString said = pressed(command(QStringLiteral("Export for TensorBoard...")));
-    const QString file = eventFile(to, run);
-    ASSERT_FALSE(file.isEmpty()) << said.toStdString();
-    EXPECT_EQ(said, QString("Wrote %1; tensorboard --logdir %2 shows it").arg(file, to));
-    const auto again = exportTensorBoard(run.toStdString(), at("again").toStdString());
-    EXPECT_EQ(read(file), readTextFile(again));
-
     to = at("points");
     EXPECT_EQ(pressed(command(QStringLiteral("Export points as CSV..."))),
               QString("Wrote %1.csv").arg(to));
@@ -80,28 +64,21 @@ TEST_F(RunExportTest, TheRunMenuWritesWhatTheCommandLineWrites) {
     EXPECT_EQ(read(to), runJson(run.toStdString()));
 }
 
-TEST_F(RunExportTest, SelectedRunsGoToTensorBoardTogether) {
+TEST_F(RunExportTest, OneRunIsWrittenAtATime) {
     const QString a = finishedRun(6), b = finishedRun(7);
     ASSERT_NE(a, b);
     ASSERT_TRUE(waitUntil([&] { return window->sidebar()->runs()->count() == 2; }));
-    to = at("board");
     const auto menu = window->runActions().menu({a, b});
-    const QString said =
-        pressed(entry(menu->actions(), QStringLiteral("Export 2 runs for TensorBoard...")));
-    EXPECT_EQ(said, QString("Wrote 2 runs into %1; tensorboard --logdir %1 shows them").arg(to));
-    EXPECT_FALSE(eventFile(to, a).isEmpty());
-    EXPECT_FALSE(eventFile(to, b).isEmpty());
     for (const auto* text : {"Export points as CSV...", "Export as JSON..."}) {
         const QAction* one = entry(menu->actions(), QString::fromLatin1(text));
         ASSERT_NE(one, nullptr);
         EXPECT_FALSE(one->isEnabled());
         EXPECT_EQ(one->toolTip(), "Choose one run");
     }
-    // The same by the menu bar, with the mouse.
-    c().selection.setRuns({a, b});
-    QAction* action = command(QStringLiteral("Export 2 runs for TensorBoard..."));
+    // By the menu bar, with the mouse.
+    QAction* action = command(QStringLiteral("Export as JSON..."));
     ASSERT_NE(action, nullptr);
-    to = at("second");
+    to = at("second.json");
     auto* exports = qobject_cast<QMenu*>(action->parent());
     ASSERT_NE(exports, nullptr);
     EXPECT_EQ(exports->title(), "Export");
@@ -110,14 +87,11 @@ TEST_F(RunExportTest, SelectedRunsGoToTensorBoardTogether) {
     QTest::mouseClick(exports, Qt::LeftButton, Qt::NoModifier,
                       exports->actionGeometry(action).center());
     ASSERT_TRUE(waitUntil([&] { return !heard.isEmpty(); }));
-    EXPECT_TRUE(heard.last()[1].toString().startsWith("Wrote 2 runs into " + to));
-    c().selection.setRuns({a});
-    EXPECT_NE(command(QStringLiteral("Export for TensorBoard...")), nullptr);
+    EXPECT_EQ(heard.last()[1].toString(), "Wrote " + to);
 }
 
 TEST_F(RunExportTest, WithoutARunTheMenuSaysWhy) {
-    for (const auto* text :
-         {"Export for TensorBoard...", "Export points as CSV...", "Export as JSON..."}) {
+    for (const auto* text : {"Export points as CSV...", "Export as JSON..."}) {
         const QAction* action = command(QString::fromLatin1(text));
         ASSERT_NE(action, nullptr) << text;
         EXPECT_FALSE(action->isEnabled());
@@ -130,8 +104,7 @@ TEST_F(RunExportTest, AFolderThatCannotBeWrittenIsSaidInASentence) {
     ASSERT_TRUE(waitUntil([&] { return c().selection.current() == run; }));
     writeTextFile(at("file").toStdString(), "");
     to = at("file/inside");
-    for (const auto* text :
-         {"Export for TensorBoard...", "Export points as CSV...", "Export as JSON..."}) {
+    for (const auto* text : {"Export points as CSV...", "Export as JSON..."}) {
         const QString said = pressed(command(QString::fromLatin1(text)));
         EXPECT_TRUE(said.contains(at("file"))) << text << ": " << said.toStdString();
         EXPECT_FALSE(exporter().task().busy());
@@ -139,7 +112,6 @@ TEST_F(RunExportTest, AFolderThatCannotBeWrittenIsSaidInASentence) {
     // Nothing is chosen: nothing happens.
     QSignalSpy said(&c().messages, &Messages::message);
     to.clear();
-    command(QStringLiteral("Export for TensorBoard..."))->trigger();
     command(QStringLiteral("Export points as CSV..."))->trigger();
     EXPECT_FALSE(exporter().task().busy());
     EXPECT_TRUE(said.isEmpty());

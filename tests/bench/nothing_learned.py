@@ -65,7 +65,7 @@ def trained(binary, folder, kind, count):
         yield train(binary, f"{folder}/{kind}-{k}", 700 + k, ["quick"], [*SIZES, f"data.path={data}", "train.epochs=25"])
 
 
-def count(binary, run, counted, uses, before):
+def count(binary, run, counted, uses):
     counted["models"] += 1
     atlas = json.loads(call(binary, "atlas", run, "--json", *([] if uses else ["--use-examples", "0"])))
     counted["learned"] += any(one["origin"] == "learned" for one in atlas["relations"])
@@ -82,10 +82,6 @@ def count(binary, run, counted, uses, before):
     table = json.loads(call(binary, "ablate", run, "--examples", "500", "--json"))
     for word in WORDS:
         counted["ablate: " + word] += any(row["use"] == word for row in table["rows"])
-    # Beside the model before it, which was trained on the same examples.
-    if before:
-        counted["duels"] += 1
-        counted["duel: can use"] += any(part["used"] for part in json.loads(call(binary, "duel", run, before, "--json"))["parts_in_a"])
 
 
 def main():
@@ -99,16 +95,14 @@ def main():
                        ("permuted labels", trained(o.binary, o.folder, "permuted", o.trained)),
                        ("noise", trained(o.binary, o.folder, "noise", o.trained))):
         tables[name] = collections.Counter()
-        before = None
         for number, run in enumerate(runs):
-            count(o.binary, run, tables[name], number < o.trained, before if name != "fresh" else None)
-            before = run
-    lines = ["models", "learned", "models with uses", "guard", "scan: findings"] + [f"{of}: {word}" for of in ("scan", "atlas", "ablate") for word in WORDS] + ["duel: can use"]
+            count(o.binary, run, tables[name], number < o.trained)
+    lines = ["models", "learned", "models with uses", "guard", "scan: findings"] + [f"{of}: {word}" for of in ("scan", "atlas", "ablate") for word in WORDS]
     print("| | " + " | ".join(tables) + " |\n|---|" + "---|" * len(tables))
     for line in lines:
         cells = []
         for table in tables.values():
-            of = table["models" if line == "learned" else "duels" if line.startswith("duel") else "models with uses"]
+            of = table["models" if line == "learned" else "models with uses"]
             if of == 0:
                 cells.append("")
                 continue

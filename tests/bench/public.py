@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Times the smallest GPT-2, with random weights, in Relascope and in the package `transformers`.
 
-    python3 tests/bench/public.py build/bin/relascope-cli [rounds]
+    python3 tests/bench/public.py build/bin/relascope-bench [rounds]
 
 Needs a Python with torch and transformers. A pass of 512 tokens, and 64 tokens generated after 16
 with the cache. The two take turns, and the best of each counts, as other work disturbs both.
@@ -16,7 +16,7 @@ import transformers
 
 
 def ours(program):
-    text = subprocess.run([program, "bench", "public", "--seconds", "3", "--json"],
+    text = subprocess.run([program, "public", "--seconds", "3", "--json"],
                           capture_output=True, text=True, check=True).stdout
     return json.loads(text)["public"]
 

@@ -60,7 +60,6 @@ TEST(Cli, RefusesBadUseWithTheNearestName) {
     expectRefused("train --resume /nonexistent", 1, "/nonexistent");
     expectRefused("eval /nonexistent", 1, "does not exist");
     expectRefused("verify /nonexistent", 1, "/nonexistent: does not exist");
-    expectRefused("bench relgames_dot", 2, "did you mean 'relgames_dat'");
     expectRefused("data quick --count 0 --out x.npz", 2, "--count");
     expectRefused("data quick --count 2 --out b.txt", 2, "'b.txt' must end in .npz");
     expectRefused("train quick --set data.context_length=9", 2, "did you mean 'data.context'");

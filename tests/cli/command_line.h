@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs relascope-cli: arguments in, exit code, stdout and stderr out.
+// Runs a program of this build: arguments in, exit code, stdout and stderr out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,13 +25,13 @@ inline std::string slurp(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline Outcome runCli(const std::string& arguments) {
+inline Outcome runProgram(const std::string& program, const std::string& arguments) {
     static int number = 0;
     const std::string base =
         (std::filesystem::temp_directory_path() /
          ("relascope-cli-" + std::to_string(getpid()) + "-" + std::to_string(number++)))
             .string();
-    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + arguments +
+    const int status = std::system((std::string(RELASCOPE_BIN) + "/" + program + " " + arguments +
                                     " >" + base + ".out 2>" + base + ".err </dev/null")
                                        .c_str());
     Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
@@ -39,6 +39,10 @@ inline Outcome runCli(const std::string& arguments) {
     std::filesystem::remove(base + ".out");
     std::filesystem::remove(base + ".err");
     return outcome;
+}
+
+inline Outcome runCli(const std::string& arguments) {
+    return runProgram("relascope-cli", arguments);
 }
 
 inline nlohmann::json json(const Outcome& o) {

@@ -99,8 +99,8 @@ TEST_F(PairsCli, DuelHasThePairAccuracyOfBoth) {
     };
     const auto a = of(""), b = of(" --edit " + edit);
     const auto file = *s_home / "duel.json";
-    const auto ran = runCli("duel " + model() + " --untrained 0 --graft attention --pairs " +
-                            pairs() + " --other-edit " + edit + " --out " + file);
+    const auto ran = runCli("duel " + model() + " --untrained 0 --pairs " + pairs() +
+                            " --other-edit " + edit + " --out " + file);
     ASSERT_EQ(ran.code, 0) << ran.err;
     std::ifstream in(file);
     const auto duel = nlohmann::json::parse(in);

@@ -127,6 +127,29 @@ TEST(Question, TakesTheFormerNamesOfCommands) {
     }
 }
 
+TEST(Question, PassesOverFormerOptionsOfFilesAndRequests) {
+    const nlohmann::json options = {{"graft", {"streams"}},
+                                    {"graft_examples", 100},
+                                    {"across", true},
+                                    {"part", "layer 2 attention"},
+                                    {"examples", 24}};
+    const auto view =
+        core::viewFromJson(nlohmann::json{{"format", "relascope-view/1"},
+                                          {"command", "duel"},
+                                          {"subjects", {{{"path", "/a"}}, {{"path", "/b"}}}},
+                                          {"options", options}}
+                               .dump(),
+                           "/x.relaview");
+    ASSERT_EQ(view.options.size(), 1u);
+    EXPECT_EQ(view.options.front().name, "examples");
+    auto members = options;
+    members["path"] = "/a", members["other"] = "/b";
+    EXPECT_EQ(core::questionOf("duel", members).options.size(), 1u);
+    members["grafts"] = true;
+    EXPECT_THROW(core::questionOf("duel", members), OptionError);
+    EXPECT_THROW(core::questionOf("lens", {{"path", "/a"}, {"graft", {"streams"}}}), OptionError);
+}
+
 TEST(Question, NamesWhatItDoesNotTake) {
     const auto refused = [](std::vector<std::string> words) {
         try {

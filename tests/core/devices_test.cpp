@@ -37,7 +37,9 @@ TEST(DeviceFacts, ComeFromTheLibraryOfKernels) {
     EXPECT_EQ(deviceFacts(first, {5 * kGiB / 2, 16 * kGiB}),
               (std::vector<std::string>{"NVIDIA Made Up", "2.5 of 16.0 GiB free",
                                         "compute capability 7.5", "driver for CUDA 13.2"}));
-    EXPECT_EQ(attentionText(first), "attention by Relascope's kernels for float32");
+    EXPECT_EQ(attentionText(first),
+              "attention by LibTorch: Relascope's kernels for it need compute capability 8.0 or "
+              "newer");
 
     const auto old = cudaDevice(plugin, 1);
     EXPECT_EQ(old.capability, "7.2") << "a device that the kernels do not serve is known as well";
@@ -65,17 +67,16 @@ TEST(DeviceFacts, AreLeftOutWhereTheyAreNotKnown) {
 
 TEST(DeviceFacts, SayWhatTheCheckOfTheKernelsFound) {
     const core::DeviceInfo gpu{.name = "cuda:0", .title = "NVIDIA H100", .capability = "9.0"};
-    const std::string own = "attention by Relascope's kernels for ",
-                      narrow = "at some published sizes";
-    EXPECT_EQ(attentionText(gpu), own + "float32, and for 16 bits " + narrow) << "not checked yet";
-    EXPECT_EQ(attentionText(gpu, {"", "no"}), own + "float32; no");
-    EXPECT_EQ(attentionText(gpu, {"no", ""}), own + "16 bits " + narrow + "; no");
+    const std::string own = "attention by Relascope's kernels for 16 bits at some published sizes";
+    EXPECT_EQ(attentionText(gpu), own) << "not checked yet";
+    EXPECT_EQ(attentionText(gpu, {"no", ""}), own + "; no");
+    EXPECT_EQ(attentionText(gpu, {"", "no"}), "attention by LibTorch: no");
     EXPECT_EQ(attentionText(gpu, {"one", "two"}), "attention by LibTorch: one; two");
-    EXPECT_EQ(kernelTypes(gpu, {}), (std::vector<std::string>{"float32", "bfloat16", "float16"}));
     EXPECT_EQ(kernelTypes(gpu, {"no", ""}), (std::vector<std::string>{"bfloat16", "float16"}));
+    EXPECT_TRUE(kernelTypes(gpu, {"", "no"}).empty());
     EXPECT_TRUE(kernelTypes(devices()[0], {}).empty());
     checkKernels(devices()[0]);  // nothing to check
-    EXPECT_EQ(kernelProblems(devices()[0]).float32, "");
+    EXPECT_EQ(kernelProblems(devices()[0]).decoding, "");
 }
 
 TEST(DeviceFacts, OfTheCpuAreThoseOfTheMachine) {

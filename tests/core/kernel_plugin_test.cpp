@@ -103,17 +103,18 @@ TEST(KernelPlugin, OfThisBuildOpens) {
         << plugin.problem;
     const auto& table = *plugin.table;
     RelArgs args;
-    args.batch = 2, args.queries = args.keys = 10, args.heads = args.keyHeads = 4;
-    args.keyDim = args.valueDim = 16, args.relations = 4, args.relDim = 8;
-    // 4 bytes for each of 8 queries' heads: 16 weights, 3 sums, 16 values, 4 relations; and a chunk
-    // of 8 x 16 x 16 relations.
-    EXPECT_EQ(table.relShared(args).forward, 4u * (8 * 4 * (16 + 3 + 16 + 4) + 8 * 16 * 16));
-    args.keyHeads = 3;  // does not divide the heads
-    for (const auto launch : {table.relForward, table.relDelta, table.relBackwardRows,
-                              table.relBackwardColumns, table.relBackward})
-        EXPECT_STREQ(table.errorText(launch(&args, nullptr)), "invalid argument");
-    args.maxOffset = 3;
-    EXPECT_STREQ(table.errorText(table.relBackwardLibrary(&args, nullptr)), "invalid argument");
+    args.batch = 2, args.queries = args.keys = 10, args.heads = 8, args.keyHeads = 4;
+    args.keyDim = args.valueDim = 64, args.relations = 64, args.relDim = 8;
+    EXPECT_TRUE(table.tensorServes(args, 227 * 1024, 90));
+    EXPECT_FALSE(table.tensorServes(args, 227 * 1024, 75));
+    EXPECT_FALSE(table.tensorServes(args, 64 * 1024, 90));
+    args.keyHeads = 8;
+    EXPECT_FALSE(table.tensorServes(args, 227 * 1024, 90));
+    DecodeArgs one;
+    one.batch = 1, one.capacity = 10, one.heads = 4, one.keyHeads = 3;  // does not divide the heads
+    one.keyDim = one.valueDim = 16, one.sharedLimit = 64 * 1024;
+    EXPECT_EQ(table.decodeShared(one), 0u);
+    EXPECT_STREQ(table.errorText(table.decode(&one, nullptr)), "invalid argument");
 }
 
 }  // namespace

@@ -77,7 +77,6 @@ struct DuelOf {
     }
     Duel duel(OptionValues values, const AnalysisWatch& watch = {}) {
         values.try_emplace("examples", std::int64_t{120});
-        values.try_emplace("graft_examples", std::int64_t{60});
         return duelWith(subject, values, watch);
     }
     std::string whyNot(const OptionValues& values) {
@@ -133,11 +132,6 @@ TEST(DuelAnalysis, AModelDoesNotDifferFromItselfByABit) {
                     EXPECT_GT(match.explained, 1.0 - 1e-6);
                 }
             }
-        ASSERT_EQ(duel.grafts.size(), 6u) << "streams, attention, feed-forward of two layers";
-        for (const auto& graft : duel.grafts) {
-            EXPECT_EQ(graft.change.change, 0.0) << graft.at;
-            EXPECT_EQ(graft.rightToWrong + graft.wrongToRight, 0);
-        }
         EXPECT_NE(allSentences(duel).find("the same weights"), std::string::npos);
     }
 }
@@ -168,7 +162,6 @@ TEST(DuelAnalysis, FreshSeedsMatchNoBetterThanChanceAndItSaysSo) {
     for (const auto& match : json.at("matching"))
         EXPECT_FALSE(match.at("better_than_chance").get<bool>());
     EXPECT_EQ(json.at("streams").size(), 4u);
-    EXPECT_EQ(json.at("parts_in_a").size(), 6u);
     EXPECT_NE(duelAnalysis().csv(answerOf(duel)).find("\nrelations,layer 1,layer 2,"),
               std::string::npos);
 }
@@ -181,11 +174,9 @@ TEST(DuelAnalysis, FewPairsOfFreshModelsAreCalledAlike) {
         const StepRun a(smallOccurs(100 + 2 * k), 100 + 2 * k),
             b(smallOccurs(101 + 2 * k), 101 + 2 * k);
         DuelOf one(a);
-        const auto says = allSentences(one.duel({{"other", b.path()},
-                                                 {"graft_examples", std::int64_t{100}},
-                                                 {"examples", std::int64_t{300}}}));
-        const bool claimed = says.find("better than chance in") != std::string::npos ||
-                             says.find("A can use the ") != std::string::npos;
+        const auto says =
+            allSentences(one.duel({{"other", b.path()}, {"examples", std::int64_t{300}}}));
+        const bool claimed = says.find("better than chance in") != std::string::npos;
         claims += claimed;
         if (claimed) std::cerr << says;
     }
@@ -206,7 +197,6 @@ TEST(DuelAnalysis, EditsOfBAndStepsOfARunAreSubjects) {
     EXPECT_GT(edited.largestDifference, 0.0);
     EXPECT_GT(edited.meanDivergence, 0.0);
     EXPECT_FALSE(edited.differences.empty());
-    for (const auto& graft : edited.grafts) EXPECT_EQ(graft.a, graft.b);
     const auto first = one.duel({{"other_checkpoint", std::string("0")}});
     EXPECT_NE(first.b.name.find("step 0"), std::string::npos) << first.b.name;
     EXPECT_FALSE(first.same);
@@ -217,11 +207,9 @@ TEST(DuelAnalysis, CountsAreThoseOfTheScores) {
     DuelOf one(seedRun(1));
     const auto duel = one.duel({{"other", seedRun(2).path()},
                                 {"untrained", std::int64_t{0}},
-                                {"graft", std::vector<std::string>{}},
                                 {"show", std::int64_t{200}}});
     EXPECT_EQ(duel.bothRight + duel.onlyA + duel.onlyB + duel.bothWrong, duel.answers);
     EXPECT_EQ(duel.answers, 120);
-    EXPECT_TRUE(duel.grafts.empty());
     for (const auto& match : duel.matches)
         EXPECT_FALSE(match.better) << "nothing says what chance gives";
     const auto says = allSentences(duel);
@@ -257,138 +245,6 @@ TEST(DuelAnalysis, FewExamplesCarryNoSentence) {
                                          " images are too few for a sentence; 50 or more are "
                                          "needed.");
     }
-}
-
-TEST(DuelAnalysis, AnUntrainedModelHasNothingToUse) {
-    const StepRun run(smallOccurs(3), 1);
-    DuelOf one(run);
-    const auto duel =
-        one.duel({{"other_checkpoint", std::string("0")}, {"graft_examples", std::int64_t{200}}});
-    ASSERT_EQ(duel.grafts.size(), 6u);
-    for (const auto& graft : duel.grafts) {
-        EXPECT_FALSE(graft.used) << graft.at;
-        EXPECT_TRUE(std::isfinite(graft.p)) << graft.at;
-        EXPECT_TRUE(std::isfinite(graft.untrained));
-    }
-    EXPECT_EQ(duel.graftChoosing, 60);
-    EXPECT_EQ(duel.graftExamples, 60);
-    // Of a model that has hardly begun nothing is said; of one that answers, that it uses none.
-    EXPECT_NE(allSentences(duel).find("A: The model answers no better than untrained ones"),
-              std::string::npos)
-        << allSentences(duel);
-    auto able = duel;
-    for (auto& change : able.changes)
-        if (change.metric == "accuracy") change.base = 0.95;
-    core::claimGrafts(able);
-    EXPECT_NE(allSentences(able).find("A is not shown to use any part of B: none of 6 that were "
-                                      "tried (chosen on 60 images, measured on 60 others) is "
-                                      "better than A's own part at zero"),
-              std::string::npos)
-        << allSentences(able);
-}
-
-// Two models that answer by chance, one of which is a little worse without its own part: the change
-// is real on these examples, and says nothing (review of claims, N3).
-TEST(DuelSentences, NothingIsUsedByAModelThatAnswersByChance) {
-    Duel duel;
-    duel.metric = "accuracy", duel.noun = "images";
-    duel.examples = duel.answers = 500, duel.graftExamples = duel.graftChoosing = 200;
-    duel.divergence = "KL(A || B), nats";
-    duel.changes = {{"loss", 0.7, 0.7, 0.0, -0.01, 0.01},
-                    {"accuracy", 0.507, 0.49, -0.017, -0.07, 0.03}};
-    duel.bothRight = 200, duel.onlyA = 53, duel.onlyB = 45, duel.bothWrong = 202;
-    duel.mcnemar = NAN;
-    duel.untrainedScores = {0.48, 0.5, 0.52, 0.49};
-    Duel::Graft graft;
-    graft.part = "streams", graft.a = graft.b = "layer 2";
-    graft.change = {"accuracy", 0.507, 0.524, 0.017, -0.01, 0.05};
-    graft.zero = -0.033, graft.mean = -0.03, graft.untrained = -0.04;
-    graft.gain = {"accuracy", 0.474, 0.524, 0.05, 0.017, 0.083};
-    graft.p = 1e-6, graft.chosen = true;
-    duel.grafts = {graft};
-    core::claimGrafts(duel);
-    EXPECT_FALSE(duel.grafts[0].used);
-    EXPECT_NE(
-        allSentences(duel).find("A: The model answers no better than untrained ones: accuracy "
-                                "50.7 %, and 4 models with fresh weights reach 48.0 to 52.0 %"),
-        std::string::npos)
-        << allSentences(duel);
-    EXPECT_EQ(allSentences(duel).find("A can use"), std::string::npos);
-    duel.changes[1].base = 0.93;
-    core::claimGrafts(duel);
-    EXPECT_TRUE(duel.grafts[0].used);
-    EXPECT_NE(allSentences(duel).find("A can use the streams of B's layer 2"), std::string::npos);
-    duel.untrainedScores.pop_back();
-    core::claimGrafts(duel);
-    EXPECT_FALSE(duel.grafts[0].used);
-    EXPECT_NE(allSentences(duel).find("Whether A can use parts of B is not said: that takes 4 "
-                                      "untrained models or more."),
-              std::string::npos)
-        << allSentences(duel);
-}
-
-// A part that is the best on the half where parts are chosen, and one that is not.
-TEST(DuelAnalysis, PartsAreMeasuredWhereTheyWereNotChosen) {
-    DuelOf one(seedRun(1));
-    const OptionValues values = {{"other", seedRun(2).path()},
-                                 {"untrained", std::int64_t{1}},
-                                 {"graft", std::vector<std::string>{"streams"}},
-                                 {"graft_examples", std::int64_t{120}}};
-    const auto duel = one.duel(values);
-    ASSERT_EQ(duel.grafts.size(), 2u);
-    EXPECT_EQ(duel.graftChoosing + duel.graftExamples, 120);
-    // The base of A on the second half alone, counted by hand.
-    double right = 0.0;
-    const auto whole = one.duel({{"other", seedRun(2).path()},
-                                 {"untrained", std::int64_t{0}},
-                                 {"graft", std::vector<std::string>{}},
-                                 {"show", std::int64_t{200}}});
-    std::map<std::int64_t, bool> ofExample;
-    for (const auto& d : whole.differences) ofExample[d.example] = d.rightA;
-    ASSERT_EQ(ofExample.size(), 120u);
-    const auto order = drawnExamples(one.subject.data->size(), 120, 0);
-    for (std::size_t k = 60; k < 120; ++k) right += ofExample.at(order[k]);
-    EXPECT_NEAR(duel.grafts[0].change.base, right / 60.0, 1e-12);
-    EXPECT_NEAR(duel.base, right / 60.0, 1e-12);
-    EXPECT_EQ(duel.untrainedScores.size(), 1u);
-}
-
-// The rule, just inside and just outside.
-TEST(DuelSentences, AGraftIsUsedWhereItBeatsNothing) {
-    Duel duel;
-    duel.metric = "accuracy", duel.graftExamples = 200;
-    duel.changes = {{"accuracy", 0.93, 0.9, -0.03, -0.05, -0.01}};
-    duel.untrainedScores = {0.48, 0.5, 0.52, 0.49};
-    Duel::Graft graft;
-    graft.chosen = true;
-    graft.part = "attention", graft.a = graft.b = "layer 1";
-    graft.change = {"accuracy", 0.93, 0.90, -0.03, -0.05, -0.01};
-    graft.zero = -0.4, graft.mean = -0.35, graft.untrained = -0.42;
-    graft.gain = {"accuracy", 0.58, 0.90, 0.32, 0.28, 0.36}, graft.p = 1e-6;
-    const auto used = [&](const auto& change) {
-        auto copy = duel;
-        copy.grafts = {graft};
-        change(copy, copy.grafts[0]);
-        core::claimGrafts(copy);
-        return static_cast<bool>(copy.grafts[0].used);
-    };
-    using D = Duel&;
-    using G = Duel::Graft&;
-    EXPECT_TRUE(used([](D, G) {}));
-    EXPECT_FALSE(used([](D, G g) { g.change.change = -0.21; })) << "less than half of zero's loss";
-    EXPECT_TRUE(used([](D, G g) { g.change.change = -0.19; }));
-    EXPECT_FALSE(used([](D, G g) { g.gain.low = -0.001; })) << "its interval has 0 in it";
-    EXPECT_FALSE(used([](D, G g) { g.p = 0.03; }));
-    EXPECT_FALSE(used([](D, G g) { g.chosen = false; })) << "not on the other half";
-    EXPECT_FALSE(used([](D, G g) { g.p = NAN; })) << "no untrained model";
-    EXPECT_FALSE(used([](D, G g) { g.zero = 0.01; })) << "zero loses nothing";
-    EXPECT_FALSE(used([](D d, G) { d.graftExamples = 49; }));
-    EXPECT_TRUE(used([](D, G g) { g.p = 0.02; }));
-    EXPECT_FALSE(used([](D d, G g) {
-        g.p = 0.02;
-        d.grafts.push_back(g);
-        d.grafts[1].p = 0.9;
-    })) << "one of two that were tried";
 }
 
 TEST(DuelSentences, ATestAndItsIntervalAgree) {
@@ -453,12 +309,6 @@ TEST(DuelAnalysis, AnotherArchitectureHasAttentionAndStreamsInCommon) {
     EXPECT_FALSE(duel.matches.empty());
     EXPECT_EQ(duel.cka.size(), 4u);
     EXPECT_GT(duel.answers, 0);
-    EXPECT_FALSE(duel.grafts.empty());
-    const auto across = one.duel({{"other", transformer.path()},
-                                  {"untrained", std::int64_t{0}},
-                                  {"graft", std::vector<std::string>{"streams"}},
-                                  {"across", true}});
-    EXPECT_EQ(across.grafts.size(), 4u) << "each layer of B into each of A";
 }
 
 TEST(DuelAnalysis, ACancelledOneContinuesToTheSameNumbers) {
@@ -538,56 +388,6 @@ TEST(DuelAnalysis, WhatCannotBeComparedIsNamed) {
     EXPECT_NE(why.find("reads other inputs"), std::string::npos) << why;
 }
 
-TEST(DuelAnalysis, APartByItsNameIsMeasuredAloneOrAddedToWhatIsKnown) {
-    DuelOf one(seedRun(1));
-    OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{0}}};
-    const auto all = one.duel(values);
-    values["part"] = std::string("layer 2 attention");
-    const auto alone = one.duel(values);
-    ASSERT_EQ(alone.grafts.size(), 1u);
-    EXPECT_EQ(graftName(alone.grafts.front()), "layer 2 attention");
-    const auto same = std::find_if(all.grafts.begin(), all.grafts.end(), [](const auto& graft) {
-        return graftName(graft) == "layer 2 attention";
-    });
-    ASSERT_NE(same, all.grafts.end());
-    EXPECT_EQ(alone.grafts.front().change.change, same->change.change);
-    // Across layers, beside what was measured before.
-    values["part"] = std::string("layer 1 streams in layer 2");
-    AnalysisWatch watch;
-    watch.known = answerOf(all);
-    int reports = 0;
-    watch.partial = [&](const Answer&) { ++reports; };
-    const auto added = one.duel(values, watch);
-    EXPECT_EQ(reports, 1) << "the part alone";
-    ASSERT_EQ(added.grafts.size(), all.grafts.size() + 1);
-    EXPECT_EQ(added.grafts.back().a, "layer 2");
-    EXPECT_EQ(added.grafts.back().b, "layer 1");
-    EXPECT_FALSE(added.grafts.back().change.metric.empty());
-    EXPECT_EQ(duelAnalysis().json(answerOf(added)).at("matching"),
-              duelAnalysis().json(answerOf(all)).at("matching"));
-    EXPECT_TRUE(added.complete);
-    // Only to a result of the same options.
-    values.erase("other");
-    EXPECT_TRUE(duelAnalysis().canExtend(OptionValues{{"untrained", std::int64_t{0}}}, values));
-    auto others = values;
-    others["untrained"] = std::int64_t{1};
-    EXPECT_FALSE(duelAnalysis().canExtend(others, values));
-    others = values;
-    others["tokens"] = std::int64_t{16};
-    EXPECT_FALSE(duelAnalysis().canExtend(others, values));
-    values["other"] = seedRun(2).path();
-    auto fewer = values;
-    fewer["examples"] = std::int64_t{24};
-    EXPECT_EQ(one.duel(fewer, watch).examples, 24);
-    // Again it takes the place of the first.
-    watch.known = answerOf(added);
-    EXPECT_EQ(one.duel(values, watch).grafts.size(), added.grafts.size());
-    values["part"] = std::string("layer 9 attention");
-    const auto why = one.whyNot(values);
-    EXPECT_EQ(why.find("part: 'layer 9 attention'"), 0u) << why;
-    EXPECT_NE(why.find("layer 1 attention"), std::string::npos) << why;
-}
-
 class TextDuel : public ::testing::Test {
 protected:
     TextDuel() {
@@ -622,9 +422,7 @@ protected:
         subject.model = &model, subject.path = subject.run = a, subject.device = "cpu";
         auto options = model.run().data;
         subject.data = openText(runData(a, options)).validation;
-        return duelWith(
-            subject,
-            {{"other", b}, {"untrained", std::int64_t{1}}, {"graft_examples", std::int64_t{64}}});
+        return duelWith(subject, {{"other", b}, {"untrained", std::int64_t{1}}});
     }
     TemporaryFolder m_home{"duel-text"};
     RunOptions m_options;
@@ -640,7 +438,6 @@ TEST_F(TextDuel, OneTokenizerIsComparedTokenByToken) {
     EXPECT_EQ(both.divergence, "KL(A || B), nats");
     ASSERT_FALSE(both.differences.empty());
     EXPECT_GE(both.differences.front().position, 0);
-    EXPECT_FALSE(both.grafts.empty());
     const auto self = duel(a, a);
     EXPECT_TRUE(self.same);
     EXPECT_EQ(self.largestDifference, 0.0);
@@ -654,8 +451,6 @@ TEST_F(TextDuel, TwoTokenizersAreComparedOverTheSameCharacters) {
     EXPECT_GT(both.objects, 3);
     EXPECT_GT(both.answers, 10) << "words of 64 characters";
     EXPECT_LT(both.answers, both.examples * 32);
-    EXPECT_TRUE(both.grafts.empty());
-    EXPECT_NE(both.remark.find("tokens differ"), std::string::npos);
     EXPECT_FALSE(both.matches.empty());
     // Nearly uniform answers: ln of the vocabulary for each token.
     const auto& nats = both.changes.at(0);

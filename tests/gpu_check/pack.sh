@@ -12,7 +12,7 @@ most_mib=30 # of .gpu; the tracked files come on top
 package=dual-attention==0.0.7
 
 fail() { echo "pack.sh: $*" >&2; exit 1; }
-for program in relascope-cli core_tests; do
+for program in relascope-cli relascope-bench core_tests; do
     [[ -x build/bin/$program ]] || fail "build/bin/$program is missing; build with the tests first (bash tests/run.sh)"
 done
 for library in librelascope_cuda.so librelascope_cuda_graphs.so; do
@@ -25,13 +25,13 @@ trap 'rm -rf "$work"' EXIT
 rm -rf .gpu
 mkdir -p .gpu "$work/bin" "$work/lib" "$work/all" "$work/share/relascope"
 
-for file in relascope-cli core_tests librelascope_cuda.so librelascope_cuda_graphs.so; do
+for file in relascope-cli relascope-bench core_tests librelascope_cuda.so librelascope_cuda_graphs.so; do
     strip -o "$work/bin/$file" "build/bin/$file"
 done
 
 # What the GPU machine has of its own: LibTorch with CUDA's libraries, the C and C++ runtime, the driver.
 own='^(libtorch|libc10|libcu(da|pti|blas|sparse|fft|rand|dnn|solver|file)|libnv|libnccl|libgomp|libshm|libstdc\+\+|libgcc_s|ld-linux|linux-vdso|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libresolv\.so|libutil\.so)'
-ldd build/bin/relascope-cli build/bin/core_tests |
+ldd build/bin/{relascope-cli,relascope-bench,core_tests} |
     awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' | sort -u | grep -Ev "$own" >"$work/libraries" || true
 # These are linked, but no check calls them: a library with their names alone takes their place, and those that
 # only they need are left out.
@@ -57,7 +57,7 @@ add() { # NAME: the library, or a stub of it later, and what it needs
     for needed in $(needs "$work/all/$1"); do add "$needed"; done
 }
 needs() { readelf -d "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u; }
-for needed in $(needs "$work/bin/relascope-cli" "$work/bin/core_tests"); do add "$needed"; done
+for needed in $(needs "$work"/bin/{relascope-cli,relascope-bench,core_tests}); do add "$needed"; done
 for library in "$work"/lib/*; do [[ -s $library ]] || stub "$(basename "$library")"; done
 strip --strip-unneeded "$work"/lib/*
 

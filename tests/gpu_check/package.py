@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Times training steps of the published package dual-attention 0.0.7 on the workloads of
-`relascope-cli bench`.
+relascope-bench.
 
     python3 package.py DEVICE SECONDS BENCH_JSONL [WORKLOAD]...
 
-BENCH_JSONL has a line for each result of `bench --json`: the same batch is used, halved until it
+BENCH_JSONL has a line for each result of `relascope-bench --json`: the same batch is used, halved until it
 fits. Prints one JSON object a workload: batch, ms a step, most memory, parameters, and ms with
 torch.compile for workloads given as NAME+compile.
 """

@@ -33,7 +33,7 @@ need_gpu() {
 pick() { [[ $device == cpu ]] && echo "$2" || echo "$1"; }
 
 step_link() {
-    local file missing problems="" files=(bin/relascope-cli bin/core_tests)
+    local file missing problems="" files=(bin/relascope-cli bin/relascope-bench bin/core_tests)
     [[ $device == cpu ]] || files+=(bin/librelascope_cuda.so bin/librelascope_cuda_graphs.so)
     for file in "${files[@]}"; do
         missing=$(LD_LIBRARY_PATH=$GPU_CHECK_LIBRARIES ldd "$GPU_CHECK_WORK/$file" 2>&1 | grep -E 'not found|not a dynamic')
@@ -235,11 +235,11 @@ step_large() {
     python3 "$here/curves.py" "$GPU_CHECK_WORK/runs" "speed:large,8192"
 }
 
-# Figures of `bench`, a process for each workload. SETTING=off as a second attempt where the first fails.
+# Figures of relascope-bench, a process for each workload. SETTING=off as a second attempt where the first fails.
 bench() { # NAME SECONDS [VARIABLE=VALUE]
     local log=$GPU_CHECK_WORK/bench-$1.txt
-    env ${3:-GPU_CHECK=1} LD_LIBRARY_PATH="$GPU_CHECK_LIBRARIES" "$GPU_CHECK_WORK/bin/relascope-cli" \
-        bench "$1" --device "$device" --seconds "$2" --json >"$log" 2>"$log.err"
+    env ${3:-GPU_CHECK=1} LD_LIBRARY_PATH="$GPU_CHECK_LIBRARIES" "$GPU_CHECK_WORK/bin/relascope-bench" \
+        "$1" --device "$device" --seconds "$2" --json >"$log" 2>"$log.err"
     local code=$?
     cat "$log" "$log.err"
     ((code == 0)) && python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))))' "$log" >>"$OUT/bench.jsonl" && return 0
@@ -297,7 +297,7 @@ step_compiled() { # the same by torch.compile, as far as the time suffices
     [[ -z $problems ]] && result ok "torch.compile in package.jsonl" || result FAILED "$problems"
 }
 
-# Our kernels alone, in the small problems by which `devices` checks them: all kinds, forward and backward.
+# Our kernels alone, in the small problems by which `devices` checks them: both kinds, forward and backward.
 sanitize() { # TOOL LOG ARGUMENTS...; without the filter of kernels where its option has another name
     local tool=$1 log=$2 options
     shift 2
@@ -313,15 +313,12 @@ step_sanitizer() {
     [[ $device == cpu ]] && { result skipped "in a rehearsal"; return; }
     command -v compute-sanitizer >/dev/null || { result impossible "compute-sanitizer is not installed"; return; }
     export PYTORCH_NO_CUDA_MEMORY_CACHING=1 RELASCOPE_CUDA_GRAPHS=off
-    local what tool words found="" state=ok
-    local check=(devices) small=(train quick --device "$device" --steps 3 --set data.train_size=384 --set data.validation_size=32 --set data.test_size=32)
-    for what in memcheck racecheck synccheck initcheck memcheck+train racecheck+train; do
-        local run=("${check[@]}")
-        [[ $what == *+train ]] && run=("${small[@]}" --out "$GPU_CHECK_WORK/runs/$what")
-        sanitize "${what%+*}" "$GPU_CHECK_WORK/$what.txt" "${run[@]}" --threads 2 &
+    local what words found="" state=ok tools=(memcheck racecheck synccheck initcheck)
+    for what in "${tools[@]}"; do
+        sanitize "$what" "$GPU_CHECK_WORK/$what.txt" devices --threads 2 &
     done
     wait
-    for what in memcheck racecheck synccheck initcheck memcheck+train racecheck+train; do
+    for what in "${tools[@]}"; do
         { echo "== $what"; tail -c 200000 "$GPU_CHECK_WORK/$what.txt"; } >>"$OUT/sanitizer.log"
         words=$(grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY' "$GPU_CHECK_WORK/$what.txt" | tail -1 | sed 's/=//g')
         found+=" $what:${words:- $(last_words "$GPU_CHECK_WORK/$what.txt")};"

@@ -45,7 +45,7 @@ def main():
         if (name, False) not in package:
             print(f"{row}  {f['form']}")
         if f.get("kernels_step_ms", 0) > 1.02 * f.get("libtorch_step_ms", float("inf")):
-            print("  ! the program's own kernels are slower than LibTorch's here, and a run would use them (prefersCuda)")
+            print("  ! the program's own kernels are slower than LibTorch's here, and a run would use them (choosesCuda)")
         if "libtorch_step_ms" in f and "graph_step_ms" not in f:
             print("  ! the step was not recorded as a graph (steps.log says why)")
         if "graph_step_ms" in f and "libtorch_step_ms" not in f:

@@ -32,16 +32,14 @@ struct Problem {
     int keyDim = 5, valueDim = 6, relations = 7, relDim = 3;
     int first = 0;
     bool causal = false;
-    int maxOffset = -1;
+    int maxOffset = -1;  ///< of decoding: relative symbols
     std::string activation = "identity";
     unsigned dropThreshold = 0;
     std::uint64_t seed = 0x123456789abcdef1u, offset = 0x500000008u;
-    bool strided = false;        ///< rows with gaps, some heads first
-    bool sharedSymbols = false;  ///< one s for the whole batch
+    bool strided = false;  ///< rows with gaps, some heads first
 
     double scale() const;
     double relScale() const;
-    int symbols() const { return maxOffset < 0 ? keys : 2 * maxOffset + 1; }
 };
 
 struct Inputs {

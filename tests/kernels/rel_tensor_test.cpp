@@ -14,7 +14,6 @@
 #include "kernels/run_rel.h"
 #include "kernels/run_rel_tensor.h"
 #include "kernels/tolerances.h"
-#include "model/kernels/rel_ffma.h"
 
 namespace relascope::core::kernels {
 namespace {
@@ -97,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(, RelTensor, testing::ValuesIn(problems()), [](const au
 });
 
 // Uniform weights, and symbols that single out one key each: out is the row of kept weights.
-TEST(RelTensorDropout, MasksAreThoseOfTheFfmaKernels) {
+TEST(RelTensorDropout, MasksAreThoseOfTheReference) {
     for (auto p : {middle("", 19, 64), large("", 5, 64)}) {
         p.dropThreshold = 26214;
         auto in = randomInputs(p, 5);
@@ -105,14 +104,16 @@ TEST(RelTensorDropout, MasksAreThoseOfTheFfmaKernels) {
         for (int j = 0; j < p.keys; ++j)
             for (int g = 0; g < p.keyHeads; ++g)
                 for (int c = 0; c < p.valueDim; ++c) in.s.at(0, j, g, c) = j == c;
-        const auto zero = [&](int width) { return Tensor4(1, p.queries, p.heads, width); };
-        const auto plain = runRel(p, in, zero(p.valueDim), zero(p.relations), DataType::Float32,
-                                  HostOrder::Forward);
+        const auto mask = referenceMask(p);
         const auto tilings = relTensorTilings(argsOf(p, DataType::BFloat16));
         for (int tiling = 0; tiling < static_cast<int>(tilings.size()); ++tiling) {
             const auto tensor = runRelTensor(p, in, DataType::BFloat16, tiling, HostOrder::Forward);
-            for (std::size_t i = 0; i < tensor.out.values.size(); ++i)
-                ASSERT_EQ(tensor.out.values[i] == 0, plain.outputs.out.values[i] == 0) << i;
+            for (int a = 0; a < p.heads; ++a)
+                for (int i = 0; i < p.queries; ++i)
+                    for (int j = 0; j < p.keys; ++j)
+                        ASSERT_EQ(tensor.out.at(0, i, a, j) == 0,
+                                  mask[(std::size_t(a) * p.queries + i) * p.keys + j] == 0)
+                            << a << " " << i << " " << j;
         }
     }
 }
@@ -154,7 +155,7 @@ TEST(RelTensorLaunch, LeavesOtherCallsToTheFfmaKernels) {
     expectRefused([](RelArgs& x) { x.valueDim = 32; });
     expectRefused([](RelArgs& x) { x.relations = 0; });
     expectRefused([](RelArgs& x) { x.relDim = 16; });
-    expectRefused([](RelArgs& x) { x.maxOffset = 3; });
+    expectRefused([](RelArgs& x) { x.first = -1; });
     expectRefused([](RelArgs& x) { x.keys = 0; });
     expectRefused([](RelArgs& x) { x.dropThreshold = 65536; });
     expectRefused([](RelArgs& x) { x.activation = static_cast<Activation>(6); });

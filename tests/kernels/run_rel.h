@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs the kernels of relational attention on a problem, from and to tensors in double precision.
+// Problems as the kernels of relational attention are given them.
 #pragma once
 
 #include "kernels/reference.h"
@@ -7,11 +7,6 @@
 #include "model/kernels/rel_args.h"
 
 namespace relascope::core::kernels {
-
-struct RelResults {
-    Outputs outputs;
-    Inputs gradients;
-};
 
 /// Calls visit(place, number) for each number of a tensor whose rows lie as the view says.
 template <class Visit>
@@ -27,10 +22,6 @@ void forEachNumber(const Tensor4& shape, const View& view, Visit visit) {
 Activation activationOf(const std::string& name);
 /// The sizes and options of a problem, without tensors.
 RelArgs argsOf(const Problem& problem, DataType type);
-/// Forward and backward in that order of threads. Throws std::runtime_error when a launch fails or
-/// something was written between the rows of a tensor.
-RelResults runRel(const Problem& problem, const Inputs& in, const Tensor4& dOut,
-                  const Tensor4& dRelated, DataType type, HostOrder order);
 /// Restores the device of before.
 class HostDeviceScope {
 public:

@@ -37,11 +37,6 @@ public:
         forEachNumber(m_shape, m_view,
                       [&](std::int64_t at, std::size_t i) { m_values[at] = T(m_shape.values[i]); });
     }
-    /// The batch elements of `shape` are one and the same.
-    void share() {
-        fill();
-        m_view.batch = 0;
-    }
     Tensor4 read() const {
         Tensor4 to = m_shape;
         std::vector<bool> own(m_values.size());

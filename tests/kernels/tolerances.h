@@ -5,15 +5,10 @@
 
 namespace relascope::core::kernels {
 
-struct Tolerances {
-    double forward, gradients;
-};
 /// Sums of some hundred terms; a device's exp and tanh err by 2 units more.
-constexpr Tolerances kFloat32Tolerances{2e-6, 4e-6};
+constexpr double kFloat32Tolerance = 2e-6;
 /// Only the host runs kernels in float64.
-constexpr Tolerances kFloat64Tolerances{1e-14, 1e-14};
-/// Central differences in float64: rounding over the step, and the step squared.
-constexpr double kDifferenceTolerance = 2e-8;
+constexpr double kFloat64Tolerance = 1e-14;
 /// mma with 16-bit factors and float32 sums, of 16 products.
 constexpr double kMmaTolerance = 1e-6;
 

@@ -26,17 +26,10 @@ const kernels::KernelTable& hostGpuKernels() {
     static const auto table = [] {
         using Calls = KernelCalls;
         auto recorded = compiledKernels();
-        recorded.relForward = launched<&KernelTable::relForward, &Calls::forward, kernels::RelArgs>;
-        recorded.relBackward =
-            launched<&KernelTable::relBackward, &Calls::backward, kernels::RelArgs>;
         recorded.relTensorForward =
             launched<&KernelTable::relTensorForward, &Calls::tensorForward, kernels::RelArgs>;
         recorded.relTensorBackward =
             launched<&KernelTable::relTensorBackward, &Calls::tensorBackward, kernels::RelArgs>;
-        recorded.smallForward =
-            launched<&KernelTable::smallForward, &Calls::forward, kernels::SmallArgs>;
-        recorded.smallBackward =
-            launched<&KernelTable::smallBackward, &Calls::backward, kernels::SmallArgs>;
         recorded.decode = launched<&KernelTable::decode, &Calls::decode, kernels::DecodeArgs>;
         return recorded;
     }();
@@ -57,21 +50,8 @@ const kernels::KernelTable& compiledKernels() {
 const kernels::KernelTable& hostKernels() {
     static const auto table = [] {
         auto counting = compiledKernels();
-        counting.relForward = [](const kernels::RelArgs* args, void* stream) {
-            return ++s_calls.forward, compiledKernels().relForward(args, stream);
-        };
-        counting.relBackward = [](const kernels::RelArgs* args, void* stream) {
-            return ++s_calls.backward, compiledKernels().relBackward(args, stream);
-        };
-        // The kernels for few tokens, which self-attention prefers.
-        counting.smallForward = [](const kernels::SmallArgs* args, void* stream) {
-            return ++s_calls.forward, compiledKernels().smallForward(args, stream);
-        };
         counting.decode = [](const kernels::DecodeArgs* args, void* stream) {
             return ++s_calls.decode, compiledKernels().decode(args, stream);
-        };
-        counting.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
-            return ++s_calls.backward, compiledKernels().smallBackward(args, stream);
         };
         counting.relTensorForward = [](const kernels::RelArgs* args, void* stream) {
             return ++s_calls.tensorForward, compiledKernels().relTensorForward(args, stream);

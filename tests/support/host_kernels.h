@@ -11,7 +11,7 @@ const kernels::KernelTable& compiledKernels();
 
 /// How often each pass ran, to see that a form was used and did not leave the work to another.
 struct KernelCalls {
-    int forward = 0, backward = 0, tensorForward = 0, tensorBackward = 0, decode = 0;
+    int tensorForward = 0, tensorBackward = 0, decode = 0;
     bool operator==(const KernelCalls&) const = default;
 };
 KernelCalls& kernelCalls();

@@ -892,22 +892,6 @@ Duel duelOf() {
     duel.cka = {0.8, 0.3}, duel.untrainedCka = {0.5, 0.5}, duel.alike = {true, false};
     duel.sentences = {"McNemar's exact p is below 0.0001: A is better.", "More."};
     duel.differences = {{7, -1, 2.5, true, false, "occurs", "occurs", "absent", 0.9, 0.1}};
-    duel.metric = "accuracy";
-    duel.grafts = {{"attention",
-                    "layer 1",
-                    "layer 1",
-                    "p",
-                    "q",
-                    {"accuracy", 0.95, 0.5, -0.45, -0.5, -0.4},
-                    90,
-                    1,
-                    -0.5,
-                    -0.42,
-                    -0.4,
-                    -0.44,
-                    {"accuracy", 0.53, 0.5, -0.03, -0.06, 0.01},
-                    0.9,
-                    false}};
     duel.complete = true;
     return duel;
 }
@@ -931,10 +915,8 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
     QTest::keyClick(table, Qt::Key_Return);
     ASSERT_EQ(examples.size(), 1);
     EXPECT_EQ(examples[0][0].toLongLong(), 7);
-    const std::vector<std::pair<DuelView::Shown, int>> rows = {{DuelView::Shown::Layers, 2},
-                                                               {DuelView::Shown::Streams, 2},
-                                                               {DuelView::Shown::Parts, 1},
-                                                               {DuelView::Shown::Maps, 1}};
+    const std::vector<std::pair<DuelView::Shown, int>> rows = {
+        {DuelView::Shown::Layers, 2}, {DuelView::Shown::Streams, 2}, {DuelView::Shown::Maps, 1}};
     for (const auto& [which, count] : rows) {
         QTest::mouseClick(view.choice()->button(static_cast<int>(which)), Qt::LeftButton);
         EXPECT_EQ(rowsOf->rowCount(), count);

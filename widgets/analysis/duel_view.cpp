@@ -16,7 +16,7 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kDuelFigure = 1000;
-constexpr const char* kTables[] = {"differences", "matching", "partners", "streams", "parts_in_a"};
+constexpr const char* kTables[] = {"differences", "matching", "partners", "streams"};
 
 QColor alikeFill(double value) {
     const auto& stops = Theme::current().viridis;
@@ -71,10 +71,9 @@ GridPicture matricesOf(const Answer& answer) {
 DuelView::DuelView(QWidget* parent)
     : AnswerView(QStringLiteral("Duel"), QStringLiteral("duel"), parent),
       m_sentences(new QListWidget(this)),
-      m_choice(new SegmentedControl(
-          {QStringLiteral("Answers"), QStringLiteral("Layers"), QStringLiteral("Maps"),
-           QStringLiteral("Streams"), QStringLiteral("Parts of B in A")},
-          this)),
+      m_choice(new SegmentedControl({QStringLiteral("Answers"), QStringLiteral("Layers"),
+                                     QStringLiteral("Maps"), QStringLiteral("Streams")},
+                                    this)),
       m_table(new TableView(QStringLiteral("Table of the duel"), this)) {
     m_sentences->setAccessibleName(QStringLiteral("What the duel shows"));
     layOutSentences(*m_sentences);
@@ -109,8 +108,6 @@ void DuelView::fill(const Answer& answer) {
                            shownText(answer.text("noun")), shownText(answer.text("data")));
     if (const auto pairs = indexOf(answer.number("untrained_pairs")); pairs > 0)
         sub += QStringLiteral("; beside %1 pairs of untrained models").arg(pairs);
-    if (!answer.text("remark").empty())
-        sub += QStringLiteral("; ") + shownText(answer.text("remark"));
     answer.text("a"), answer.text("b");
     head()->setSubText(sub);
 }
@@ -149,13 +146,11 @@ void DuelView::draw(FigureLines& lines) const {
         lines.wrapped(QStringLiteral("Layers of A down, of B across; framed: better than chance."),
                       captionFont(), t.muted);
     }
-    for (const char* key : {"parts_in_a", "differences"}) {
-        TableView table({});
-        table.setTable(answer().table(key));
-        if (table.table().rows() == 0) continue;
-        lines.table(table);
-        lines.y += 8;
-    }
+    TableView table({});
+    table.setTable(answer().table("differences"));
+    if (table.table().rows() == 0) return;
+    lines.table(table);
+    lines.y += 8;
 }
 
 }  // namespace relascope::widgets

@@ -16,7 +16,7 @@ class SegmentedControl;
 class DuelView : public AnswerView {
     Q_OBJECT
 public:
-    enum class Shown { Answers, Layers, Maps, Streams, Parts };
+    enum class Shown { Answers, Layers, Maps, Streams };
 
     explicit DuelView(QWidget* parent = nullptr);
 

@@ -2,6 +2,7 @@
 #include "model/attention/attention.h"
 
 #include <ATen/SDPBackend.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <array>
 
@@ -224,8 +225,15 @@ AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Ten
         return AttentionForm::Tiled;
     const bool drops = weightDropout() > 0;
     if (form == AttentionForm::Automatic) {
-        // For few tokens whole matrices are fastest.
-        if (q.size(2) <= 32 || q.device().is_meta()) return AttentionForm::Explicit;
+        // For few tokens whole matrices are fastest. In training on CUDA they cost little for some
+        // more, and add in a fixed order, which the backward pass of LibTorch's fused kernels does
+        // not.
+        const bool repeats = q.is_cuda() && q.scalar_type() == torch::kFloat &&
+                             torch::GradMode::is_enabled() &&
+                             !at::autocast::is_autocast_enabled(q.device().type());
+        if (q.size(2) <= 32 || (repeats && std::max(q.size(2), k.size(2)) < 128) ||
+            q.device().is_meta())
+            return AttentionForm::Explicit;
         if (!drops && hasFusedKernel(q, k, v, m_options, documents)) return AttentionForm::Fused;
         return q.size(2) >= 512 && (!drops || q.is_cpu()) ? AttentionForm::Chunked
                                                           : AttentionForm::Explicit;
@@ -242,16 +250,6 @@ KernelHeads AttentionImpl::kernelHeads() const {
     h.heads = o.n_heads, h.keyHeads = o.kvHeads(), h.keyDim = o.keyDim(), h.valueDim = o.head_dim;
     h.form = form;
     return h;
-}
-
-KernelCall AttentionImpl::kernelCall(const torch::Tensor& x) {
-    const auto& o = m_options;
-    const auto projected = applyLinears(x, {wq, wk, wv});
-    auto q = clipped(normedHeads(q_norm, splitHeads(projected[0], o.n_heads))),
-         k = clipped(normedHeads(k_norm, splitHeads(projected[1], o.kvHeads())));
-    if (o.rope) q = m_rotary.rotate(q, 0), k = m_rotary.rotate(k, 0);
-    return {{q, k, clipped(splitHeads(projected[2], o.kvHeads())), -1, {}, 0},
-            {o.scale(), o.causal, weightDropout()}};
 }
 
 torch::Tensor AttentionImpl::normedHeads(Norm& norm, const torch::Tensor& x) const {
@@ -368,14 +366,12 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     };
     const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
     const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
-    return attend(q, k, v, past, hooks, own && value.is_same(query) ? query : torch::Tensor(),
-                  documents);
+    return attend(q, k, v, past, hooks, documents);
 }
 
 torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor& k,
                                     const torch::Tensor& v, std::int64_t past,
-                                    const HookedModule& hooks, const torch::Tensor& input,
-                                    const Documents& documents) {
+                                    const HookedModule& hooks, const Documents& documents) {
     const auto& o = m_options;
     // Our kernels have the causal mask alone.
     const bool windowed = !o.plainMap(k.size(2)) || documents;
@@ -388,12 +384,8 @@ torch::Tensor AttentionImpl::attend(const torch::Tensor& q, const torch::Tensor&
     };
     if (takesWeights(hooks) || (windowed && activeRecorder()))
         return joined(joinHeads(explicitHeads(q, k, v, past, hooks, documents)));
-    if (input.defined() && !activeCache() && !recordsMaps() && !windowed &&
-        servesSmall(input, {kernelHeads()}))
-        return joined(smallAttention({{call, options}})[0]);
-    const auto kernels =
-        recordsMaps() || windowed ? CudaKernels::None : chosenCuda(form, call, options);
-    if (kernels != CudaKernels::None) return joined(cudaAttention(call, options, kernels));
+    if (!recordsMaps() && !windowed && choosesCuda(form, call, options))
+        return joined(cudaAttention(call, options));
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v, documents)) {
         case AttentionForm::Tiled:

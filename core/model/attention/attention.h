@@ -15,7 +15,6 @@
 namespace relascope::core {
 
 class HookedModule;  // hooks.h
-struct KernelCall;   // cuda_attention.h
 struct KernelHeads;  // cuda_attention.h
 
 /// Options that sensory and relational heads share. 0 means the default in brackets.
@@ -70,7 +69,7 @@ enum class AttentionForm {
     Chunked,   ///< alpha of some rows at a time, recomputed in the backward pass
     Fused,     ///< LibTorch's scaled_dot_product_attention; identity activation, no dropout
     Tiled,     ///< our CPU kernels of tiled_attention.h: float32, no scores in memory
-    Cuda       ///< our CUDA kernels of cuda_attention.h: float32, no scores in memory
+    Cuda       ///< our CUDA kernels of cuda_attention.h: 16 bits, no scores in memory
 };
 const char* attentionFormName(AttentionForm form);
 
@@ -133,22 +132,19 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
     torch::Tensor heads(const torch::Tensor& query, const torch::Tensor& key,
                         const torch::Tensor& value);
     /// The joined heads of queries q [b, h, n, key_dim], the first of which has position `past`,
-    /// and of keys and values [b, h_kv, m, ...]: [b, n, h d_h]. `input`: what all of them are
-    /// projections of, where that is one tensor. `documents`: of the same texts.
+    /// and of keys and values [b, h_kv, m, ...]: [b, n, h d_h]. `documents`: of the same texts.
     torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                          std::int64_t past, const HookedModule& hooks,
-                         const torch::Tensor& input = {}, const Documents& documents = {});
+                         const Documents& documents = {});
     /// The weights alpha [b, h, n, m] that attend() uses, as hooks leave them and recorders get
     /// them.
     torch::Tensor weights(const torch::Tensor& q, const torch::Tensor& k, std::int64_t past,
                           const HookedModule& hooks);
-    /// The parts of forward(x, x, x), for kernels that compute several kinds of heads at once: the
-    /// sizes, the projections without a cache, and the steps after the heads are joined.
+    /// The sizes, for our CUDA kernels.
     KernelHeads kernelHeads() const;
     const HeadOptions& options() const { return m_options; }
     /// The width of the joined heads.
     std::int64_t width() const { return m_options.width(); }
-    KernelCall kernelCall(const torch::Tensor& x);
     torch::Tensor finish(const torch::Tensor& heads) { return dropOutput(wo(heads)); }
     torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
 

@@ -83,7 +83,6 @@ RelArgs argsOf(const CudaAttentionInput& in, const KernelOptions& options, torch
         a.relations = size(in.relations.q, 1), a.relDim = size(in.relations.q, 3);
     a.first = static_cast<std::int32_t>(in.first);
     a.causal = options.causal;
-    a.maxOffset = static_cast<std::int32_t>(in.maxOffset);
     a.scale = options.scale, a.relScale = options.relScale;
     for (const auto& [name, activation] : kActivations)
         if (options.relActivation == name) a.activation = activation;
@@ -130,11 +129,6 @@ void require(const KernelTable& table, int error, const char* pass) {
                 "; with RELASCOPE_CUDA_PLUGIN=off in the environment LibTorch's kernels are used");
 }
 
-const CheckedKernels* kernelsFor(const torch::Device& device) {
-    const auto& kernels = checkedKernels(device);
-    return kernels.table && kernels.problems.float32.empty() ? &kernels : nullptr;
-}
-
 }  // namespace cuda_calls
 
 using namespace cuda_calls;
@@ -144,10 +138,6 @@ namespace {
 using kernels::KernelTable;
 using kernels::RelArgs;
 
-// Up to here one launch for all of a layer's heads counts for more than tuned products. Beyond it
-// LibTorch's forms win even where they hold n x n weights: on an H200 a recorded step of `bench
-// mathematics` (161 tokens) takes 3.5 ms by them and 10.3 by these kernels, one of
-// `lm_dat_512_dropout` 7.9 and 98.
 constexpr std::int64_t kShortTokens = 128;
 constexpr std::int64_t kTensorTile = 16;
 constexpr std::int64_t kMostBatch = 65535;  // the largest second dimension of a grid
@@ -156,8 +146,6 @@ constexpr std::int64_t kMostBatch = 65535;  // the largest second dimension of a
 struct CudaPlan : torch::CustomClassHolder {
     RelArgs args;
     const KernelTable* table = nullptr;
-    decltype(KernelTable::relForward) forward = nullptr;
-    decltype(KernelTable::relBackward) backward = nullptr;
     std::size_t workspace = 0;  // bytes that the backward pass needs
     bool symmetric = false;
 };
@@ -181,7 +169,7 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
             outputs.push_back(torch::empty({a.batch, a.queries, a.heads, a.relations}, options));
         const auto lse = torch::empty({a.batch, a.heads, a.queries}, options.dtype(torch::kFloat));
         point(a, in, outputs, lse);
-        require(*plan->table, plan->forward(&a, streamOf(q.device())), "forward");
+        require(*plan->table, plan->table->relTensorForward(&a, streamOf(q.device())), "forward");
         torch::autograd::variable_list saved = in;
         saved.insert(saved.end(), outputs.begin(), outputs.end());
         saved.push_back(lse);
@@ -217,7 +205,7 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
             workspace = torch::empty({bytes}, q.options().dtype(torch::kByte));
             a.workspace = workspace.mutable_data_ptr();
         }
-        require(*plan->table, plan->backward(&a, streamOf(q.device())), "backward");
+        require(*plan->table, plan->table->relTensorBackward(&a, streamOf(q.device())), "backward");
         if (plan->symmetric) {
             found[4] += found[5];
             found.pop_back();
@@ -262,20 +250,12 @@ bool needsGradients(const CudaAttentionInput& in, const KernelOptions& options) 
            (in.relations.k.defined() && in.relations.k.requires_grad());
 }
 
-bool servesFloat32(const CheckedKernels& kernels, const CudaAttentionInput& in,
-                   const KernelOptions& options) {
-    if (!kernels.problems.float32.empty()) return false;
-    const auto bytes = kernels.table->relShared(argsOf(in, options, torch::kFloat));
-    return std::max({bytes.forward, bytes.backwardRows, bytes.backwardColumns,
-                     bytes.backwardLibrary}) <= kernels.limits.sharedBytes;
-}
-
 }  // namespace
 
 bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& in,
                        const KernelOptions& options, torch::ScalarType type, bool gradients) {
     if (type != torch::kBFloat16 && type != torch::kHalf) return false;
-    if (!kernels.problems.tensor.empty()) return false;
+    if (!kernels.problems.tensor.empty() || in.maxOffset >= 0) return false;
     const auto args = argsOf(in, options, type);
     const auto& [table, limits, problems] = kernels;
     const int capability = 10 * limits.major + limits.minor;
@@ -283,265 +263,52 @@ bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& 
            (!gradients || table->tensorServesBackward(args, limits.sharedBytes, capability));
 }
 
-CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& options) {
+bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options) {
     const auto& kernels = checkedKernels(in.q.device());
     if (!kernels.table || in.q.numel() == 0 || in.k.numel() == 0 || in.q.size(0) > kMostBatch)
-        return CudaKernels::None;
-    if (!knowsActivation(options.relActivation)) return CudaKernels::None;
-    const auto type = typeOf(in);
-    if (type == torch::ScalarType::Undefined) return CudaKernels::None;
-    if (servesTensorCores(kernels, in, options, type, needsGradients(in, options)))
-        return CudaKernels::Tensor;
-    return servesFloat32(kernels, in, options) ? CudaKernels::Float32 : CudaKernels::None;
+        return false;
+    return knowsActivation(options.relActivation) &&
+           servesTensorCores(kernels, in, options, typeOf(in), needsGradients(in, options));
 }
 
-bool prefersCuda(CudaKernels serving, const CudaAttentionInput& in, const KernelOptions& options) {
-    const std::int64_t queries = in.q.size(2), longest = std::max(queries, in.k.size(2));
-    const bool isShort = longest <= kShortTokens, relations = in.relations.q.defined();
-    switch (serving) {
-        case CudaKernels::None:
-            return false;
-        case CudaKernels::Tensor:
-            // A block has 16 queries or more: of one query after many cached keys little is used.
-            return isShort || queries >= kTensorTile;
-        case CudaKernels::Float32:
-            break;
-    }
-    if (!isShort) return false;
-    if (typeOf(in) == torch::kFloat) return true;
-    // Widened 16-bit inputs give up tensor cores, but a dozen launches cost more than these few
-    // tokens compute.
-    const bool activated = options.relActivation != "identity";
-    return relations || options.dropout > 0 || in.maxOffset >= 0 || activated;
+bool choosesCuda(AttentionForm form, const CudaAttentionInput& in, const KernelOptions& options) {
+    if (form != AttentionForm::Cuda && form != AttentionForm::Automatic) return false;
+    // A block has 16 queries or more: of one query after many cached keys little is used.
+    const std::int64_t queries = in.q.size(2);
+    if (form == AttentionForm::Automatic && queries < kTensorTile &&
+        std::max(queries, in.k.size(2)) > kShortTokens)
+        return false;
+    return servesCuda(in, options);
 }
 
-CudaKernels chosenCuda(AttentionForm form, const CudaAttentionInput& in,
-                       const KernelOptions& options) {
-    if (form != AttentionForm::Cuda && form != AttentionForm::Automatic) return CudaKernels::None;
-    const auto serving = servingCuda(in, options);
-    const bool use = form == AttentionForm::Cuda || prefersCuda(serving, in, options);
-    return use ? serving : CudaKernels::None;
-}
-
-torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options,
-                            CudaKernels kernels) {
-    return cudaAttention(*checkedKernels(in.q.device()).table, in, options, kernels);
+torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options) {
+    return cudaAttention(*checkedKernels(in.q.device()).table, in, options);
 }
 
 torch::Tensor cudaAttention(const KernelTable& table, const CudaAttentionInput& in,
-                            const KernelOptions& options, CudaKernels kernels) {
-    const bool tensor = kernels == CudaKernels::Tensor;
-    const auto type = typeOf(in), computed = tensor ? type : torch::kFloat;
+                            const KernelOptions& options) {
+    const auto type = typeOf(in);
     const auto plan = c10::make_intrusive<CudaPlan>();
-    plan->args = argsOf(in, options, computed);
-    plan->forward = tensor ? table.relTensorForward : table.relForward;
-    plan->backward = tensor ? table.relTensorBackward : table.relBackward;
+    plan->args = argsOf(in, options, type);
     plan->table = &table;
-    if (tensor) plan->workspace = table.tensorWorkspace(plan->args);
+    plan->workspace = table.tensorWorkspace(plan->args);
     if (plan->args.dropThreshold > 0) plan->args.philox = drawPhilox(in.q.device());
-    auto s = in.v.to(computed);
-    if (in.maxOffset >= 0)
-        s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
     torch::autograd::variable_list relations;
     const auto& of = in.relations;
-    if (of.q.defined()) relations.push_back(of.q.to(computed));
-    if (of.k.defined()) relations.push_back(of.k.to(computed));
+    if (of.q.defined()) relations.push_back(of.q.to(type));
+    if (of.k.defined()) relations.push_back(of.k.to(type));
     plan->symmetric = relations.size() == 1;
     torch::autograd::variable_list parts;
     {
         // The types are settled; autograd gives the inputs' gradients back in theirs.
         const c10::impl::ExcludeDispatchKeyGuard asTheyAre(c10::autocast_dispatch_keyset);
-        parts = CudaHeads::apply(plan, in.q.to(computed), in.k.to(computed), s,
+        parts = CudaHeads::apply(plan, in.q.to(type), in.k.to(type), in.v.to(type),
                                  at::TensorList(relations));
     }
-    for (auto& part : parts) part = part.to(type);
     if (parts.size() == 1) return parts[0].flatten(2);
     // In 16 bits this is a product with sums in float32, as in LibTorch's forms.
     const auto wr = of.wr.to(type).transpose(1, 2);
     return joinHeads(torch::matmul(byHead(parts[1]), wr) + byHead(parts[0]));
 }
-
-using namespace cuda_calls;
-
-namespace {
-
-using kernels::KernelTable;
-using kernels::SmallArgs;
-using kernels::SmallPart;
-using torch::autograd::variable_list;
-
-}  // namespace
-
-kernels::View cuda_calls::viewOfWr(const torch::Tensor& x) {
-    const auto view = viewOf(x.dim() == 4 ? x : x.unsqueeze(0));
-    return {view.data, x.dim() == 4 ? view.batch : 0, view.token, view.head};
-}
-
-namespace {
-
-/// Arguments without pointers, for the backward pass too.
-struct SmallCalls : torch::CustomClassHolder {
-    SmallArgs args;
-    const KernelTable* table = nullptr;
-    std::int64_t groups[2] = {};  ///< blocks that write relations' gradients, for a batch element
-};
-
-// A tensor whose rows have consecutive numbers, W_r [h, d_h, d_r] included.
-torch::Tensor readableInput(const torch::Tensor& x) {
-    return x.dim() == 4 ? readable(x) : x.contiguous();
-}
-SmallPart partOf(const KernelCall& call) {
-    SmallPart part;
-    part.rel = argsOf(call.in, call.options);
-    part.symmetric = part.rel.relations > 0 && !call.in.relations.k.defined();
-    return part;
-}
-
-struct SmallHeads : torch::autograd::Function<SmallHeads> {
-    // `inputs` are those of each part in turn: q, k, s and, with relations, q_rel, k_rel (unless
-    // symmetric) and W_r. Gives the outputs [b, n, h, d_h] of each part.
-    static variable_list forward(torch::autograd::AutogradContext* context,
-                                 const c10::intrusive_ptr<SmallCalls>& calls,
-                                 at::TensorList inputs) {
-        const auto device = inputs[0].device();
-        const c10::DeviceGuard guard(device);
-        SmallArgs& args = calls->args;
-        variable_list in, outputs;
-        for (const auto& x : inputs) in.push_back(readableInput(x));
-        point(args, in);
-        for (int i = 0; i < args.count; ++i) {
-            auto& a = args.parts[i].rel;
-            outputs.push_back(
-                torch::empty({a.batch, a.queries, a.heads, a.valueDim}, in[0].options()));
-            a.out = viewOf(byHead(outputs.back()));
-        }
-        require(*calls->table, calls->table->smallForward(&args, streamOf(device)), "forward");
-        context->save_for_backward(in);
-        context->saved_data["calls"] = at::IValue::make_capsule(calls);
-        return outputs;
-    }
-
-    static variable_list backward(torch::autograd::AutogradContext* context,
-                                  variable_list gradients) {
-        const auto calls = c10::static_intrusive_pointer_cast<SmallCalls>(
-            context->saved_data["calls"].toCapsule());
-        SmallArgs args = calls->args;
-        const auto in = context->get_saved_variables();
-        const auto device = in[0].device();
-        const c10::DeviceGuard guard(device);
-        point(args, in);
-        variable_list found = {torch::Tensor()};  // of the calls
-        std::vector<std::size_t> summed;  // gradients that several blocks write their parts of
-        variable_list dOut;               // lives until the launch
-        const auto relationGradients = [&](const SmallPart& part, std::int64_t groups,
-                                           std::int64_t& distance) {
-            const auto& a = part.rel;
-            const auto parts =
-                torch::empty({groups, a.batch, a.queries, a.relations, a.relDim}, in[0].options())
-                    .transpose(2, 3);
-            distance = parts.stride(0);
-            if (groups > 1) summed.push_back(found.size());
-            found.push_back(groups > 1 ? parts : parts[0]);
-            return viewOf(parts[0]);
-        };
-        for (int i = 0; i < args.count; ++i) {
-            SmallPart& part = args.parts[i];
-            auto& a = part.rel;
-            dOut.push_back(readable(byHead(gradients[static_cast<std::size_t>(i)])));
-            a.dOut = viewOf(dOut.back());
-            for (auto* gradient : {&a.dq, &a.dk, &a.ds}) {
-                found.push_back(emptyLike(in[found.size() - 1]));
-                *gradient = viewOf(found.back());
-            }
-            if (a.relations == 0) continue;
-            a.dqRel = relationGradients(part, calls->groups[i], part.dqRelGroup);
-            if (!part.symmetric)
-                a.dkRel = relationGradients(part, calls->groups[i], part.dkRelGroup);
-            summed.push_back(found.size());
-            found.push_back(
-                torch::empty({a.batch, a.heads, a.valueDim, a.relations}, in[0].options()));
-            part.dwr = viewOfWr(found.back());
-        }
-        require(*calls->table, calls->table->smallBackward(&args, streamOf(device)), "backward");
-        for (const auto i : summed) found[i] = found[i].sum(0);
-        return found;
-    }
-
-private:
-    static void point(SmallArgs& args, const variable_list& in) {
-        auto next = in.begin();
-        for (int i = 0; i < args.count; ++i) {
-            SmallPart& part = args.parts[i];
-            auto& a = part.rel;
-            a.q = viewOf(*next++), a.k = viewOf(*next++), a.s = viewOf(*next++);
-            if (a.relations == 0) continue;
-            a.qRel = viewOf(*next++);
-            a.kRel = part.symmetric ? a.qRel : viewOf(*next++);
-            part.wr = viewOfWr(*next++);
-        }
-    }
-};
-
-}  // namespace
-
-bool cuda_calls::hasRoomForSmall(const CheckedKernels& kernels, const SmallPart& part) {
-    return kernels.table->small(part, kernels.limits.sharedBytes).serves();
-}
-
-std::vector<torch::Tensor> cuda_calls::smallAttentionBy(const CheckedKernels& kernels,
-                                                        const std::vector<KernelCall>& calls) {
-    const auto device = calls.at(0).in.q.device();
-    const auto all = c10::make_intrusive<SmallCalls>();
-    all->table = kernels.table;
-    all->args.count = static_cast<int>(calls.size());
-    all->args.sharedLimit = kernels.limits.sharedBytes;
-    variable_list inputs;
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-        const auto& in = calls[i].in;
-        SmallPart& part = all->args.parts[i];
-        part = partOf(calls[i]);
-        if (part.rel.dropThreshold > 0) part.rel.philox = drawPhilox(device);
-        all->groups[i] = kernels.table->small(part, all->args.sharedLimit).backwardGroups;
-        auto s = in.v;
-        if (in.maxOffset >= 0)
-            s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
-        inputs.insert(inputs.end(), {in.q, in.k, s});
-        if (part.rel.relations == 0) continue;
-        inputs.push_back(in.relations.q);
-        if (!part.symmetric) inputs.push_back(in.relations.k);
-        inputs.push_back(in.relations.wr);
-    }
-    auto outputs = SmallHeads::apply(all, at::TensorList(inputs));
-    for (auto& out : outputs) out = out.flatten(2);
-    return outputs;
-}
-
-bool servesSmall(const torch::Tensor& x, const std::vector<KernelHeads>& heads) {
-    if (x.scalar_type() != torch::kFloat || x.numel() == 0 || heads.empty() || heads.size() > 2 ||
-        at::autocast::is_autocast_enabled(x.device().type()))
-        return false;
-    const auto* kernels = kernelsFor(x.device());
-    if (!kernels) return false;
-    return std::all_of(heads.begin(), heads.end(), [&](const KernelHeads& h) {
-        if (h.form != AttentionForm::Automatic && h.form != AttentionForm::Cuda) return false;
-        if (!knowsActivation(h.relActivation)) return false;
-        SmallPart part;
-        auto& a = part.rel;
-        const auto narrow = [](std::int64_t size) { return static_cast<std::int32_t>(size); };
-        a.batch = narrow(x.size(0)), a.queries = a.keys = narrow(x.size(1));
-        a.heads = narrow(h.heads), a.keyHeads = narrow(h.keyHeads);
-        a.keyDim = narrow(h.keyDim), a.valueDim = narrow(h.valueDim);
-        a.relations = narrow(h.relations), a.relDim = narrow(h.relDim);
-        a.maxOffset = narrow(h.maxOffset);
-        part.symmetric = h.symmetric;
-        return hasRoomForSmall(*kernels, part);
-    });
-}
-
-std::vector<torch::Tensor> smallAttention(const std::vector<KernelCall>& calls) {
-    return smallAttentionBy(*kernelsFor(calls.at(0).in.q.device()), calls);
-}
-
-using namespace cuda_calls;
 
 }  // namespace relascope::core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention on CUDA by kernels of our own (model/kernels), where their library is loaded: all heads
-// of a tile of queries at a time, without scores in memory; the backward pass recomputes them.
+// Attention on CUDA by kernels of our own (model/kernels), where their library is loaded: on tensor
+// cores in 16 bits, at the sizes of the published models, all heads of a tile of queries at a time,
+// without scores in memory; the backward pass recomputes them. And one more token against a cache.
 #pragma once
 
 #include <torch/types.h>
@@ -27,40 +28,24 @@ struct CudaAttentionInput {
     std::int64_t first = 0;     ///< position of query 0 among the keys: those in a cache
 };
 
-/// The kernels that take a call.
-enum class CudaKernels {
-    None,     ///< the forms by LibTorch do
-    Float32,  ///< multiply-adds, any shape; 16-bit inputs are widened, and the results narrowed
-    Tensor    ///< tensor cores: bf16 and fp16, at the sizes of the published models
-};
-
-/// Which kernels of the library take such inputs: they are float32 or one 16-bit type, or any of
-/// these under autocast, whose type then counts; the activation is not softmax; the widths fit a
-/// block's shared memory. Tensor cores: if they also have the gradients, where any are needed.
-CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& options);
-/// Whether the tensor-core kernels of a table take the inputs in a type, with `gradients` also for
-/// the backward pass.
+/// Whether the kernels take such inputs: they are of one 16-bit type, or of any such type and
+/// float32 under autocast to one; a size of the published models; the activation is not softmax;
+/// and a block has the shared memory, also for the gradients where any are needed.
+bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options);
+/// Whether the kernels of a table take the inputs in a type, with `gradients` also for the backward
+/// pass.
 bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& in,
                        const KernelOptions& options, torch::ScalarType type, bool gradients);
-/// Whether the kernels that serve are expected to be the fastest form.
-bool prefersCuda(CudaKernels serving, const CudaAttentionInput& in, const KernelOptions& options);
-
-/// The kernels that a module of that form uses; for the automatic form only if they serve and are
-/// preferred.
-CudaKernels chosenCuda(AttentionForm form, const CudaAttentionInput& in,
-                       const KernelOptions& options);
+/// Whether a module of that form uses the kernels; in the automatic form only where they are
+/// expected to be the fastest.
+bool choosesCuda(AttentionForm form, const CudaAttentionInput& in, const KernelOptions& options);
 
 /// The heads' outputs, joined: [b, n, h d_h], in the type that LibTorch's forms give (autocast's,
-/// or the inputs'). `kernels` must serve the call; throws Error if the device refuses a launch.
-torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options,
-                            CudaKernels kernels);
+/// or the inputs'). The kernels must serve the call; throws Error if the device refuses a launch.
+torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options);
 /// cudaAttention() with the kernels of a table that was not checked.
 torch::Tensor cudaAttention(const kernels::KernelTable& table, const CudaAttentionInput& in,
-                            const KernelOptions& options, CudaKernels kernels);
-
-// The sensory and relational heads of a layer together, on CUDA by the kernels for few tokens
-// (model/kernels/small.h): one launch for the forward pass and one for the backward pass. Nothing
-// but the inputs is kept between them.
+                            const KernelOptions& options);
 
 /// One kind of heads that attend to the tokens themselves.
 struct KernelCall {
@@ -72,21 +57,10 @@ struct KernelCall {
 struct KernelHeads {
     std::int64_t heads = 0, keyHeads = 0, keyDim = 0, valueDim = 0;
     std::int64_t relations = 0, relDim = 0;  ///< 0: none
-    bool symmetric = false;
-    std::int64_t maxOffset = -1;  ///< of relative symbols
+    std::int64_t maxOffset = -1;             ///< of relative symbols
     std::string relActivation = "identity";
     AttentionForm form = AttentionForm::Automatic;
 };
-
-/// Whether the kernels take all of those heads for x [b, n, d]: float32 without autocast, on a
-/// device that the library serves and whose blocks have the shared memory, one or two kinds of
-/// heads, forms that are automatic or `Cuda`.
-bool servesSmall(const torch::Tensor& x, const std::vector<KernelHeads>& heads);
-
-/// The outputs of each kind, with heads joined: [b, n, h d_h]. Where weights are dropped, one state
-/// of the device's generator is drawn for each kind in their order, before anything else: with the
-/// same states the masks are those of cudaAttention. Throws Error if the device refuses a launch.
-std::vector<torch::Tensor> smallAttention(const std::vector<KernelCall>& calls);
 
 struct DecodingBuffers;  // below
 
@@ -118,20 +92,10 @@ kernels::Philox drawPhilox(const torch::Device& device);
 void* streamOf(const torch::Device& device);
 /// Throws Error if a launch of that pass ("forward") failed.
 void require(const kernels::KernelTable& table, int error, const char* pass);
-/// The kernels for a device, if they serve it and were found to compute what LibTorch does, or
-/// nullptr.
-const CheckedKernels* kernelsFor(const torch::Device& device);
-/// W_r [h, d_h, d_r], or gradients of it [b, h, d_h, d_r], as SmallPart and DecodeArgs have it.
-kernels::View viewOfWr(const torch::Tensor& x);
 
 /// cudaDecoding() by kernels that serve the call.
 torch::Tensor decodingBy(const CheckedKernels& kernels, const KernelCall& call,
                          const DecodingBuffers& buffers);
-/// smallAttention() by kernels that serve the calls.
-std::vector<torch::Tensor> smallAttentionBy(const CheckedKernels& kernels,
-                                            const std::vector<KernelCall>& calls);
-/// Whether a block of the kernels for few tokens has room for `part` on its device.
-bool hasRoomForSmall(const CheckedKernels& kernels, const kernels::SmallPart& part);
 
 }  // namespace relascope::core::cuda_calls
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -65,12 +66,14 @@ torch::Tensor plainly(const CudaAttentionInput& in, const KernelOptions& o) {
                      torch::matmul(alpha, shared(in.v)));
 }
 
-/// The largest difference of an output or gradient, relative to its largest number.
-template <class Attention>
-double differenceOn(const Example& example, torch::ScalarType type, const c10::Device& device,
-                    const Attention& kernels) {
+// The largest difference of an output or gradient, relative to its largest number, of the kernels
+// for tensor cores in bfloat16; 0 on a device that they do not serve.
+double differenceOnTensorCores(const Example& example, const CheckedKernels& kernels,
+                               const c10::Device& device) {
+    const auto input = inputOf(example.tensors(torch::kBFloat16, device));
+    if (!servesTensorCores(kernels, input, example.options, torch::kBFloat16, true)) return 0.0;
     const auto run = [&](torch::ScalarType computed, const auto& attention) {
-        auto x = example.tensors(type, device);
+        auto x = example.tensors(torch::kBFloat16, device);
         const auto dOut = x.back().to(computed);
         x.pop_back();
         for (auto& each : x) each = each.to(computed).requires_grad_(true);
@@ -79,28 +82,19 @@ double differenceOn(const Example& example, torch::ScalarType type, const c10::D
         all.push_back(out.detach());
         return all;
     };
-    const auto found = run(type, kernels);
+    const auto found = run(torch::kBFloat16, [&](const auto& in) {
+        return cudaAttention(*kernels.table, in, example.options);
+    });
     const auto plain =
         run(torch::kFloat, [&](const auto& in) { return plainly(in, example.options); });
     double most = 0.0;
     for (std::size_t i = 0; i < plain.size(); ++i) {
         const double each =
             ((found[i].to(torch::kFloat) - plain[i]).abs().max() / plain[i].abs().max())
-                .template item<double>();
+                .item<double>();
         if (!(each <= most)) most = each;  // NaN too
     }
     return most;
-}
-
-// The difference of the kernels for few tokens, or 0 where a block has no room for them.
-double differenceOfFewTokens(const Example& example, const CheckedKernels& kernels,
-                             const c10::Device& device) {
-    kernels::SmallPart part;
-    part.rel = cuda_calls::argsOf(inputOf(example.tensors(torch::kFloat, device)), example.options);
-    if (!cuda_calls::hasRoomForSmall(kernels, part)) return 0.0;
-    return differenceOn(example, torch::kFloat, device, [&](const auto& in) {
-        return cuda_calls::smallAttentionBy(kernels, {{in, example.options}})[0];
-    });
 }
 
 // The difference of the kernels for decoding: the last token, given the tokens before it.
@@ -129,29 +123,17 @@ double differenceOfDecoding(const Example& example, const CheckedKernels& kernel
     return ((found - expected).abs().max() / expected.abs().max()).item<double>();
 }
 
-std::string problemWith(const Example& example, const CheckedKernels& kernels, CudaKernels which,
-                        torch::ScalarType type, double bound, const c10::Device& device) {
-    const std::string named = which == CudaKernels::Tensor
-                                  ? "Relascope's CUDA kernels for bfloat16 and float16"
-                                  : "Relascope's CUDA kernels";
+/// What is wrong with the kernels `named` on a device where their results have that difference.
+std::string problemWith(const std::string& named, double bound, const c10::Device& device,
+                        const std::function<double()>& difference) {
     const std::string advice =
         "; LibTorch's kernels are used instead. Please report it with the output of relascope-cli "
         "devices";
     try {
-        if (which == CudaKernels::Tensor) {
-            const auto input = inputOf(example.tensors(type, device));
-            if (!servesTensorCores(kernels, input, example.options, type, true)) return {};
-        }
-        double difference = differenceOn(example, type, device, [&](const auto& in) {
-            return cudaAttention(*kernels.table, in, example.options, which);
-        });
-        if (which == CudaKernels::Float32)
-            for (const double each : {differenceOfFewTokens(example, kernels, device),
-                                      differenceOfDecoding(example, kernels, device)})
-                if (!(each <= difference)) difference = each;  // NaN too
-        if (difference <= bound) return {};
+        const double found = difference();
+        if (found <= bound) return {};
         return named + " differ from LibTorch's on " + device.str() + " by " +
-               std::to_string(difference) + " of the largest number" + advice;
+               std::to_string(found) + " of the largest number" + advice;
     } catch (const c10::OutOfMemoryError&) {
         return named + " were not checked, since " + device.str() +
                " has no memory left; LibTorch's kernels are used instead. Free some of its memory "
@@ -182,8 +164,10 @@ kernels::KernelProblems cudaKernelProblems(const KernelTable& table, const c10::
     if (table.deviceLimits(device.is_cpu() ? 0 : device.index(), &kernels.limits) != 0) return {};
     // TF32 may be allowed for LibTorch's products; 16-bit gradients are of weights, relations and
     // sums that were rounded to 8 bits.
-    return {problemWith(kOdd, kernels, CudaKernels::Float32, torch::kFloat, 1e-2, device),
-            problemWith(kPublished, kernels, CudaKernels::Tensor, torch::kBFloat16, 3e-2, device)};
+    return {problemWith("Relascope's CUDA kernels for decoding", 1e-2, device,
+                        [&] { return differenceOfDecoding(kOdd, kernels, device); }),
+            problemWith("Relascope's CUDA kernels for bfloat16 and float16", 3e-2, device,
+                        [&] { return differenceOnTensorCores(kPublished, kernels, device); })};
 }
 
 const CheckedKernels& checkedKernels(const c10::Device& device) {
@@ -199,7 +183,7 @@ const CheckedKernels& checkedKernels(const c10::Device& device) {
     if (first && table->deviceLimits(device.index(), &kernels.limits) == 0) {
         kernels.problems = cudaKernelProblems(*table, device);
         kernels.table = table;
-        for (const auto& problem : {kernels.problems.float32, kernels.problems.tensor})
+        for (const auto& problem : {kernels.problems.decoding, kernels.problems.tensor})
             if (!problem.empty()) std::fprintf(stderr, "relascope: %s\n", problem.c_str());
     }
     return kernels;

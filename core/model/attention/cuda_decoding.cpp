@@ -19,6 +19,12 @@ DataType typeOf(const torch::Tensor& x) {
     return x.scalar_type() == torch::kBFloat16 ? DataType::BFloat16 : DataType::Float32;
 }
 
+// W_r [h, d_h, d_r] as DecodeArgs has it.
+kernels::View viewOfWr(const torch::Tensor& x) {
+    const auto view = viewOf(x.unsqueeze(0));
+    return {view.data, 0, view.token, view.head};
+}
+
 }  // namespace
 
 bool servesDecoding(const torch::Tensor& x, const KernelHeads& heads, std::int64_t capacity) {
@@ -28,8 +34,8 @@ bool servesDecoding(const torch::Tensor& x, const KernelHeads& heads, std::int64
         return false;
     if (heads.form != AttentionForm::Automatic && heads.form != AttentionForm::Cuda) return false;
     if (!knowsActivation(heads.relActivation)) return false;
-    const auto* kernels = kernelsFor(x.device());
-    if (!kernels) return false;
+    const auto& kernels = checkedKernels(x.device());
+    if (!kernels.table || !kernels.problems.decoding.empty()) return false;
     const auto narrow = [](std::int64_t size) { return static_cast<std::int32_t>(size); };
     DecodeArgs a;
     a.type = typeOf(x);
@@ -38,8 +44,8 @@ bool servesDecoding(const torch::Tensor& x, const KernelHeads& heads, std::int64
     a.keyDim = narrow(heads.keyDim), a.valueDim = narrow(heads.valueDim);
     a.relations = narrow(heads.relations), a.relDim = narrow(heads.relDim);
     a.maxOffset = narrow(heads.maxOffset);
-    a.sharedLimit = kernels->limits.sharedBytes;
-    return kernels->table->decodeShared(a) > 0;
+    a.sharedLimit = kernels.limits.sharedBytes;
+    return kernels.table->decodeShared(a) > 0;
 }
 
 torch::Tensor cuda_calls::decodingBy(const CheckedKernels& kernels, const KernelCall& call,
@@ -54,7 +60,7 @@ torch::Tensor cuda_calls::decodingBy(const CheckedKernels& kernels, const Kernel
     a.heads = rel.heads, a.keyHeads = rel.keyHeads;
     a.keyDim = rel.keyDim, a.valueDim = rel.valueDim;
     a.relations = rel.relations, a.relDim = rel.relDim;
-    a.maxOffset = rel.maxOffset, a.activation = rel.activation;
+    a.maxOffset = static_cast<std::int32_t>(call.in.maxOffset), a.activation = rel.activation;
     a.scale = rel.scale, a.relScale = rel.relScale;
     a.past = buffers.past.const_data_ptr<std::int64_t>();
     a.sharedLimit = kernels.limits.sharedBytes;
@@ -62,7 +68,7 @@ torch::Tensor cuda_calls::decodingBy(const CheckedKernels& kernels, const Kernel
     const auto q = readable(call.in.q), k = readable(call.in.k);
     a.q = viewOf(q), a.k = viewOf(k), a.keyCache = viewOf(buffers.k);
     auto s = call.in.v;
-    if (rel.maxOffset >= 0) {
+    if (a.maxOffset >= 0) {
         s = readable(s.unsqueeze(0));
         a.symbolCache = viewOf(s);
         a.symbolCache.batch = 0;
@@ -91,7 +97,7 @@ torch::Tensor cuda_calls::decodingBy(const CheckedKernels& kernels, const Kernel
 }
 
 torch::Tensor cudaDecoding(const KernelCall& call, const DecodingBuffers& buffers) {
-    return cuda_calls::decodingBy(*kernelsFor(call.in.q.device()), call, buffers);
+    return cuda_calls::decodingBy(checkedKernels(call.in.q.device()), call, buffers);
 }
 
 }  // namespace relascope::core

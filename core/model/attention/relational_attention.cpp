@@ -110,11 +110,9 @@ torch::Tensor RelationalHeadsImpl::closedRelations(std::int64_t n, std::int64_t 
 
 torch::Tensor RelationalHeadsImpl::byKernels(const CudaAttentionInput& input,
                                              const KernelOptions& options) {
-    const auto kernels =
-        recordsMaps() || documents() ? CudaKernels::None : chosenCuda(form, input, options);
-    if (kernels == CudaKernels::None) return {};
-    m_lastForm = kernels == CudaKernels::Tensor ? "cuda, tensor cores" : "cuda";
-    return cudaAttention(input, options, kernels);
+    if (recordsMaps() || documents() || !choosesCuda(form, input, options)) return {};
+    m_lastForm = "cuda, tensor cores";
+    return cudaAttention(input, options);
 }
 
 std::optional<KernelHeads> RelationalHeadsImpl::kernelHeads(const Symbols&) const {
@@ -362,7 +360,7 @@ std::vector<torch::Tensor> RelationalAttentionImpl::fused(const torch::Tensor& q
 std::optional<KernelHeads> RelationalAttentionImpl::kernelHeads(const Symbols& symbols) const {
     const auto& o = m_options;
     auto h = sizes(symbols, o.keyDim());
-    h.relations = o.relations(), h.relDim = o.projDim(), h.symmetric = o.symmetric_rels;
+    h.relations = o.relations(), h.relDim = o.projDim();
     h.relActivation = o.rel_activation;
     return h;
 }

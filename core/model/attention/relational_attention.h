@@ -17,7 +17,8 @@
 
 namespace relascope::core {
 
-struct CudaAttentionInput;
+struct CudaAttentionInput;  // cuda_attention.h, as KernelCall
+struct KernelCall;
 struct KernelOptions;
 
 struct RelationalOptions : HeadOptions {
@@ -77,10 +78,9 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
 
     const RelationalOptions& options() const { return m_options; }
-    /// The form that the last forward pass used: "chunked", "cuda", "cuda, tensor cores". Empty
-    /// before the first pass.
+    /// The form that the last forward pass used: "chunked", "cuda, tensor cores". Empty before the
+    /// first pass.
     const std::string& lastForm() const { return m_lastForm; }
-    void setLastForm(const std::string& form) { m_lastForm = form; }
 
     Linear wv{nullptr}, wo{nullptr};
     AttentionForm form = AttentionForm::Automatic;

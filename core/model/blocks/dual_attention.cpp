@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/dual_attention.h"
 
-#include "model/attention/cuda_attention.h"
 #include "model/blocks/experts.h"
 #include "model/blocks/module_span.h"
-#include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 
 namespace relascope::core {
@@ -92,31 +90,8 @@ DualAttentionImpl::DualAttentionImpl(const StackOptions& s) {
     }
 }
 
-torch::Tensor DualAttentionImpl::together(const torch::Tensor& x, const Symbols& symbols) {
-    if (activeCache() || activeRecorder() || activeHooks() || activeDocuments()) return {};
-    std::vector<KernelHeads> heads;
-    if (!self_attention.is_empty()) heads.push_back(self_attention->kernelHeads());
-    if (relational_attention) {
-        const auto relational = relational_attention->kernelHeads(symbols);
-        if (!relational) return {};
-        heads.push_back(*relational);
-    }
-    if (!servesSmall(x, heads)) return {};
-    std::vector<KernelCall> calls;
-    if (!self_attention.is_empty()) calls.push_back(self_attention->kernelCall(x));
-    if (relational_attention) calls.push_back(relational_attention->kernelCall(x, symbols));
-    auto outputs = smallAttention(calls);
-    if (!self_attention.is_empty()) outputs.front() = self_attention->finish(outputs.front());
-    if (relational_attention) {
-        relational_attention->setLastForm("cuda, few tokens");
-        outputs.back() = relational_attention->finish(outputs.back());
-    }
-    return outputs.size() == 1 ? outputs[0] : torch::cat(outputs, -1);
-}
-
 torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols,
                                          const HookedModule& block) {
-    if (const auto all = together(x, symbols); all.defined()) return all;
     if (block.takes("hook_attn_out")) return hooked(x, symbols, block);
     if (self_attention.is_empty()) return relational_attention->forward(x, symbols);
     const auto e = self_attention(x, x, x);  // [b, n, h_sa * d_h]

@@ -31,9 +31,6 @@ struct DualAttentionImpl : torch::nn::Module {
     std::shared_ptr<RelationalHeadsImpl> relational_attention;  ///< null without relational heads
 
 private:
-    /// The output of all heads in one launch (cuda_attention.h); undefined where the kernels do not
-    /// serve.
-    torch::Tensor together(const torch::Tensor& x, const Symbols& symbols);
     torch::Tensor hooked(const torch::Tensor& x, const Symbols& symbols, const HookedModule& block);
 };
 TORCH_MODULE(DualAttention);

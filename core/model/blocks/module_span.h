@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The times at which modules compute, for the trace of a step (core/bench/step_trace.h). Costs a
+// The times at which modules compute, for the trace of a step (tests/bench/step_trace.h). Costs a
 // test of a pointer where nobody traces.
 #pragma once
 

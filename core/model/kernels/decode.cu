@@ -39,8 +39,8 @@ __device__ inline void store(float x, BFloat16Bits& to) {
         static_cast<std::uint16_t>(isNan ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/// Where things are in a block's shared memory, counted in numbers. Rows have odd lengths, as in
-/// small_block.cuh.
+/// Where things are in a block's shared memory, counted in numbers. Rows have odd lengths, so that
+/// lanes that read one column find it in different banks.
 struct DecodeSizes {
     __host__ __device__ DecodeSizes(const DecodeArgs& x, int tile)
         : keyRow(x.keyDim | 1), valueRow(x.valueDim | 1), relRow(x.relDim | 1) {

@@ -22,7 +22,8 @@ struct DecodeArgs {
     std::int32_t heads = 0, keyHeads = 0;
     std::int32_t keyDim = 0, valueDim = 0;
     std::int32_t relations = 0, relDim = 0;
-    /// >= 0: symbolCache is a library of relative symbols as in RelArgs, and s is not read.
+    /// -1: a symbol (or value) s_j for each token. Otherwise symbolCache is a library of relative
+    /// symbols, of which s_j is row max(j - t, -maxOffset) + maxOffset, and s is not read.
     std::int32_t maxOffset = -1;
     Activation activation = Activation::Identity;
     double scale = 1.0, relScale = 1.0;
@@ -52,7 +53,7 @@ std::size_t decodeWorkspaceBytes(const DecodeArgs& args);
 /// Bytes of shared memory that a block takes; 0 if the sizes are not served.
 std::size_t decodeSharedBytes(const DecodeArgs& args);
 
-/// Starts the two launches of a call; returns a cudaError_t as the launches of rel_ffma.h do.
+/// Starts the two launches of a call; returns a cudaError_t as the launches of rel_tensor.h do.
 extern "C" int launchDecode(const DecodeArgs* args, void* stream);
 
 }  // namespace relascope::core::kernels

@@ -6,14 +6,12 @@
 #include <cstddef>
 
 #include "model/kernels/decode.h"
-#include "model/kernels/rel_ffma.h"
 #include "model/kernels/rel_tensor.h"
-#include "model/kernels/small.h"
 
 namespace relascope::core::kernels {
 
 /// Grows with every change of the table or of the arguments of its functions.
-inline constexpr int kKernelTableVersion = 4;
+inline constexpr int kKernelTableVersion = 5;
 /// The name of the library's symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
 /// The least compute capability, 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
@@ -33,7 +31,6 @@ struct DeviceFacts {
 /// The functions that return int return a cudaError_t.
 struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
-    std::size_t smallArgumentBytes = sizeof(SmallArgs);
     std::size_t decodeArgumentBytes = sizeof(DecodeArgs);
 
     int (*deviceCount)(int* count) = nullptr;
@@ -42,24 +39,12 @@ struct KernelTable {
     /// Versions of CUDA: the newest that the driver serves, and the runtime's; 13000 is 13.0.
     int (*versions)(int* driver, int* runtime) = nullptr;
 
-    decltype(&launchRelForward) relForward = nullptr;
-    decltype(&launchRelDelta) relDelta = nullptr;
-    decltype(&launchRelBackwardRows) relBackwardRows = nullptr;
-    decltype(&launchRelBackwardColumns) relBackwardColumns = nullptr;
-    decltype(&launchRelBackwardLibrary) relBackwardLibrary = nullptr;
-    decltype(&launchRelBackward) relBackward = nullptr;
-
     decltype(&launchRelTensorForward) relTensorForward = nullptr;
     decltype(&launchRelTensorBackward) relTensorBackward = nullptr;
-    decltype(&launchSmallForward) smallForward = nullptr;
-    decltype(&launchSmallBackward) smallBackward = nullptr;
-
     decltype(&launchDecode) decode = nullptr;
 
-    decltype(&relSharedBytes) relShared = nullptr;
     decltype(&relTensorWorkspaceBytes) tensorWorkspace = nullptr;
     decltype(&relTensorServes) tensorServes = nullptr, tensorServesBackward = nullptr;
-    decltype(&smallPlan) small = nullptr;
     decltype(&decodeSharedBytes) decodeShared = nullptr;
     decltype(&decodeWorkspaceBytes) decodeWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;

@@ -78,7 +78,6 @@ KernelPlugin openKernelPlugin(const std::string& file) {
                          kKernelTableSymbol + kBuildAgain;
     } else if (!table || table->bytes != sizeof(KernelTable) ||
                table->argumentBytes != sizeof(RelArgs) ||
-               table->smallArgumentBytes != sizeof(SmallArgs) ||
                table->decodeArgumentBytes != sizeof(DecodeArgs)) {
         plugin.problem =
             "Relascope's CUDA kernels " + named +

@@ -7,7 +7,8 @@
 
 namespace relascope::core::kernels {
 
-/// Float64 exists on the CPU's stand-in only, 16-bit numbers on tensor cores only (rel_tensor.h).
+/// Float32 and, on the CPU's stand-in, Float64 are for decoding alone (decode.h), Float16 for
+/// tensor cores alone (rel_tensor.h).
 enum class DataType : std::int32_t { Float32, Float64, BFloat16, Float16 };
 
 /// The activations of relations that apply to each r_ij alone, as in activateRow
@@ -38,7 +39,7 @@ struct Philox {
 ///   out_i^a = sum_j A_ij^a s_j,  related_i^a[l] = sum_j A_ij^a r_ij^l.
 /// W_r times `related` is the caller's to add. relations = 0: plain attention with values s.
 struct RelArgs {
-    DataType type = DataType::Float32;  ///< type of every tensor; lse and delta are never 16-bit
+    DataType type = DataType::BFloat16;  ///< of every tensor; lse and delta are float32
     std::int32_t batch = 0;
     std::int32_t queries = 0, keys = 0;    ///< n and m
     std::int32_t heads = 0, keyHeads = 0;  ///< consecutive heads share a key head
@@ -47,9 +48,6 @@ struct RelArgs {
     std::int32_t first = 0;                  ///< keys cached before query 0: its position
     /// Keys beyond first + i are hidden from query i.
     bool causal = false;
-    /// -1: a symbol (or value) s_j for each key. Otherwise s is a library of 2 maxOffset + 1 rows,
-    /// and s_j is its row clamp(j - i - first, -maxOffset, maxOffset) + maxOffset.
-    std::int32_t maxOffset = -1;
     Activation activation = Activation::Identity;
     double scale = 1.0, relScale = 1.0;
     /// round(65536 P), below 65536: a cell is dropped if its 16 random bits are below, and
@@ -59,7 +57,7 @@ struct RelArgs {
 
     View q;     ///< [batch, queries, heads, keyDim]
     View k;     ///< [batch, keys, keyHeads, keyDim]
-    View s;     ///< [batch, keys or 2 maxOffset + 1, keyHeads, valueDim]
+    View s;     ///< [batch, keys, keyHeads, valueDim]
     View qRel;  ///< [batch, queries, relations, relDim]
     View kRel;  ///< [batch, keys, relations, relDim]
 
@@ -70,10 +68,7 @@ struct RelArgs {
     // The backward pass reads all of the above.
     View dOut, dRelated;
     void* delta = nullptr;  ///< [batch, heads, queries]: <dOut, out> + <dRelated, related>
-    View dq, dk;
-    /// The gradients of s for every batch element, also where s is shared: the caller adds them up.
-    View ds;
-    View dqRel, dkRel;
+    View dq, dk, ds, dqRel, dkRel;
     /// relTensorWorkspaceBytes of device memory, on 8 bytes, for the backward pass on tensor cores.
     void* workspace = nullptr;
 };

@@ -22,24 +22,6 @@ __device__ inline std::int64_t rowIndex(const RelArgs& x, int b, int head, int q
     return (static_cast<std::int64_t>(b) * x.heads + head) * x.queries + query;
 }
 
-__device__ inline int keyHeadOf(const RelArgs& x, int head) {
-    return head / (x.heads / x.keyHeads);
-}
-
-__device__ inline bool isVisible(const RelArgs& x, int query, int key) {
-    return key < x.keys && !(x.causal && key > query + x.first);
-}
-
-/// The row of s that a query mixes for a key.
-__host__ __device__ inline int symbolRow(const RelArgs& x, int query, int key) {
-    if (x.maxOffset < 0) return key;
-    const int offset = key - query - x.first;
-    const int clamped = offset < -x.maxOffset  ? -x.maxOffset
-                        : offset > x.maxOffset ? x.maxOffset
-                                               : offset;
-    return clamped + x.maxOffset;
-}
-
 template <class T>
 __device__ inline T dot(const T* x, const T* y, int width) {
     T sum = 0;
@@ -52,12 +34,6 @@ __device__ inline float exponential(float x) {
 }
 __device__ inline double exponential(double x) {
     return exp(x);
-}
-__device__ inline float logarithm(float x) {
-    return logf(x);
-}
-__device__ inline double logarithm(double x) {
-    return log(x);
 }
 __device__ inline float hyperbolicTangent(float x) {
     return tanhf(x);
@@ -160,34 +136,15 @@ __device__ inline PhiloxWords philox(PhiloxWords counter, std::uint32_t key0, st
     return counter;
 }
 
-/// The random bits of eight cells of a row (rowIndex): for column c these are the keys
+/// The random bits of eight cells of a row (rowIndex), 16 for each: for column c these are the keys
 /// 32 (c / 4) + 2 (c % 4) + {0, 1} + {0, 8, 16, 24}, which one lane holds in the fragments of the
-/// tensor cores. Bits of a row number beyond 32 change the key.
+/// tensor cores. They depend on nothing but the cell, so that every tiling and the backward pass
+/// find the same mask. Bits of a row number beyond 32 change the key.
 __device__ inline PhiloxWords dropoutWords(PhiloxKey key, std::int64_t row, std::uint32_t column) {
     const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
     const auto number = static_cast<std::uint64_t>(row);
     return philox({low(key.offset), low(key.offset >> 32), low(number), column}, low(key.seed),
                   low(key.seed >> 32) ^ low(number >> 32));
-}
-
-/// The 16 random bits of a cell. They depend on nothing but the cell, so every tiling and the
-/// backward pass find the same mask.
-__device__ inline std::uint32_t dropoutBits(PhiloxKey key, std::int64_t row, int j) {
-    const auto words = dropoutWords(key, row, static_cast<std::uint32_t>(j / 32 * 4 + j / 2 % 4));
-    const int which = j / 8 % 4;
-    const std::uint32_t word = which == 0   ? words.x
-                               : which == 1 ? words.y
-                               : which == 2 ? words.z
-                                            : words.w;
-    return j % 2 == 0 ? word & 0xffffu : word >> 16;
-}
-
-/// The factor of a weight: 0 where it is dropped.
-template <class T>
-__device__ inline T keepOf(const RelArgs& x, PhiloxKey key, std::int64_t row, int j) {
-    if (x.dropThreshold == 0) return T(1);
-    if (dropoutBits(key, row, j) < x.dropThreshold) return T(0);
-    return T(65536) / T(65536 - static_cast<int>(x.dropThreshold));
 }
 
 }  // namespace relascope::core::kernels

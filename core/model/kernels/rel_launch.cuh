@@ -5,13 +5,6 @@
 #include "model/kernels/platform.cuh"
 #include "model/kernels/rel_args.h"
 
-// Devices compute in float32 only, and are spared the other kernels.
-#if defined(__CUDACC__)
-#define KERNELS(kernel) kernel<float>, nullptr
-#else
-#define KERNELS(kernel) kernel<float>, kernel<double>
-#endif
-
 namespace relascope::core::kernels {
 
 inline unsigned tiles(int count, int size) {
@@ -22,9 +15,8 @@ inline unsigned tiles(int count, int size) {
 inline bool isConsistent(const RelArgs& x) {
     return x.batch >= 0 && x.queries >= 0 && x.keys > 0 && x.first >= 0 && x.heads > 0 &&
            x.keyHeads > 0 && x.heads % x.keyHeads == 0 && x.keyDim > 0 && x.valueDim > 0 &&
-           x.relations >= 0 && (x.relations == 0 || x.relDim > 0) && x.maxOffset >= -1 &&
-           x.dropThreshold < 65536 && static_cast<int>(x.activation) >= 0 &&
-           x.activation <= Activation::Silu;
+           x.relations >= 0 && (x.relations == 0 || x.relDim > 0) && x.dropThreshold < 65536 &&
+           static_cast<int>(x.activation) >= 0 && x.activation <= Activation::Silu;
 }
 
 /// Lets blocks of a kernel have so much dynamic shared memory. Beyond what every kernel has, that

@@ -24,7 +24,7 @@ RelTensorInstances instancesOf(const RelArgs& x) {
 
 std::vector<RelTensorInstance> servingInstances(const RelArgs& x, Pass pass) {
     std::vector<RelTensorInstance> serving;
-    if (!isConsistent(x) || x.maxOffset >= 0) return serving;
+    if (!isConsistent(x)) return serving;
     if (x.type != DataType::BFloat16 && x.type != DataType::Float16) return serving;
     std::vector<const View*> copied{&x.k, &x.s, &x.kRel}, inPairs{&x.q, &x.qRel, &x.out};
     if (pass == Pass::Columns) {

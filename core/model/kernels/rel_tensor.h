@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Relational attention on tensor cores: bf16 and fp16, the published sizes, sm_80 and later. All
-// other calls are for rel_ffma.h. The same bits at every call, and the masks of the FFMA kernels.
+// other calls are for LibTorch's forms. The same bits at every call.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,9 @@ bool relTensorServesBackward(const RelArgs& args, std::size_t sharedLimit, int c
 /// part of dqRel and dkRel in float32, and these are added up in one order. 0 with one group.
 std::size_t relTensorWorkspaceBytes(const RelArgs& args);
 
-// All return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue for calls that
-// the current device does not serve.
+// All return a cudaError_t: cudaErrorInvalidValue for arguments that contradict one another, and
+// for calls that the current device does not serve. `stream` is a cudaStream_t. Nothing waits for
+// the device.
 extern "C" {
 /// Writes out, related and lse, by the first tiling that fits the device.
 int launchRelTensorForward(const RelArgs* args, void* stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Code shared by the benchmarks: times, and a training step on a device. Private to core/bench.
+// Code shared by the benchmarks: times, and a training step on a device.
 #pragma once
 
 #include <torch/types.h>
@@ -35,7 +35,7 @@ struct DeviceStep {
 };
 
 /// Times the step with LibTorch's attention ("libtorch_step_ms"), with the program's own kernels
-/// ("kernels_step_ms") where they serve, and repeated as a CUDA graph ("graph_step_ms") where there
+/// ("kernels_step_ms") in 16 bits, and repeated as a CUDA graph ("graph_step_ms") where there
 /// are graphs, for about `seconds` each; and the most memory of the device that each took
 /// ("libtorch_peak_mb" and so on), for weights, optimizer and step. The form that the relational
 /// heads chose and the time of the fastest way are entered into the result. A way that fails, for

@@ -8,9 +8,11 @@
 #include "bench/benchmark_parts.h"
 #include "bench/rank_benchmark.h"
 #include "evaluate/scoring.h"
+#include "files/program_folder.h"
 #include "options/options_json.h"
 #include "ranks/child_ranks.h"
 #include "ranks/gradient_buckets.h"
+#include "ranks/rank_group.h"
 #include "train/devices.h"
 #include "train/optimizer.h"
 #include "train/rank_job.h"
@@ -96,6 +98,7 @@ void runSteps(RankGroup& ranks, const RankSteps& work, BenchmarkResult& result) 
     result.figures.emplace_back("waited_ms", beside.waited);
     result.figures.emplace_back("waited_apart_ms", apart.waited);
     result.figures.emplace_back("hidden", 1.0 - beside.waited / apart.waited);
+    ranks.any(false);  // so that none closes before the other has read all
 }
 
 }  // namespace
@@ -118,18 +121,16 @@ void measureRanks(const RankSteps& work, BenchmarkResult& result) {
         place.size = 2;
         place.key = randomKey();
         listenAt(place);
-        ChildRanks children(place, {"cpu", "cpu"}, threads, rankProgram());
+        ChildRanks children(place, {"cpu", "cpu"}, threads, programFile().string());
         RankGroup ranks(place, "cpu", [&](int rank) { return children.endOf(rank); });
         RunOptions options;
         options.model = work.model;
-        ranks.broadcast(Json({{"do", "bench"},
-                              {"options", runOptionsToJson(options)},
+        ranks.broadcast(Json({{"options", runOptionsToJson(options)},
                               {"batch", work.batch},
                               {"tokens", work.tokens},
                               {"steps", work.steps}})
                             .dump());
         runSteps(ranks, work, result);
-        endRanks(ranks);
     } catch (...) {
         at::set_num_threads(before);
         throw;
@@ -137,13 +138,20 @@ void measureRanks(const RankSteps& work, BenchmarkResult& result) {
     at::set_num_threads(before);
 }
 
-void followRankBenchmark(RankGroup& ranks, const std::string& text) {
-    const auto json = Json::parse(text);
+int followRankBenchmark(const std::string& device, int threads) {
+    const auto place = launchedPlace(processEnvironment(), "");
+    if (!place || place->rank == 0)
+        throw OptionError("rank", "is started by the benchmark ranks alone; name that");
+    followParent();
+    initDevices(threads);
+    const auto ranks = joinRanks(*place, device);
+    const auto json = Json::parse(ranks->broadcast(""));
     BenchmarkResult unused;
-    runSteps(ranks,
+    runSteps(*ranks,
              {runOptionsFromJson(json.at("options")).model, json.at("batch"), json.at("tokens"),
               json.at("steps")},
              unused);
+    return 0;
 }
 
 }  // namespace relascope::core

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `relascope-cli bench ranks`: the step of one process beside that of two ranks. Private to
-// core/bench.
+// `relascope-bench ranks`: the step of one process beside that of two ranks.
 #pragma once
 
 #include <cstdint>
 
 #include "bench/benchmark.h"
 #include "model/model.h"
-#include "ranks/rank_group.h"
 
 namespace relascope::core {
 

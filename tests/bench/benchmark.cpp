@@ -140,7 +140,7 @@ void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& 
         const NoCudaKernelsScope without;
         measure("libtorch", work);
     });
-    if (checkedKernels(device).table)
+    if (step.half && checkedKernels(device).table)
         attempt("the step by the program's own kernels is not measured",
                 [&] { measure("kernels", work); });
     if (const auto graph = makeDeviceGraph(device))
@@ -247,7 +247,7 @@ Workload workload(const std::string& name) {
     if (name == "mathematics") return {presetOptions("math-linear-1d", "dat").model, 32};
     if (name == "lm_dat_343m" || name == "generate_343m")
         return {presetOptions("lm-343m", "dat").model, 8};
-    throw OptionError("bench", unknownName("benchmark", name, benchmarkNames()));
+    throw OptionError("name", unknownName("benchmark", name, benchmarkNames()));
 }
 
 ModelInput randomBatch(const ModelOptions& o, std::int64_t batch, std::int64_t tokens,
@@ -280,7 +280,7 @@ public:
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
         const int error = posix_spawn(&m_process, "/bin/sh", nullptr, &attributes, words, environ);
         posix_spawnattr_destroy(&attributes);
-        if (error != 0) throw Error("bench contended: no busy process could be started");
+        if (error != 0) throw Error("contended: no busy process could be started");
     }
     ~BusyNeighbour() {
         kill(m_process, SIGKILL);
@@ -456,7 +456,7 @@ BenchmarkResult runWorkload(const std::string& name, const std::string& deviceNa
     const torch::Device device(deviceName);
     const double seconds = how.seconds;
     if (how.bfloat16 && device.is_cpu() && !hasBFloat16Products())
-        throw OptionError("bench", std::string(kNoBFloat16Products) + "; leave --bf16 out");
+        throw OptionError("--bf16", std::string(kNoBFloat16Products) + "; leave it out");
     if (name == "ranks") {
         BenchmarkResult result;
         result.name = name;
@@ -524,10 +524,9 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     const auto& inspect = inspectBenchmarkNames();
     const bool inspects = std::find(inspect.begin(), inspect.end(), name) != inspect.end();
     if ((options.bfloat16 || !options.trace.empty()) && (inspects || !hasTrainingStep(name)))
-        throw OptionError("bench", name + " has no training step; leave --bf16 and --trace out");
+        throw OptionError(name, "has no training step; leave --bf16 and --trace out");
     if (!options.trace.empty() && deviceName != "cpu")
-        throw OptionError("bench",
-                          "--trace shows the work of the CPU; leave it out on " + deviceName);
+        throw OptionError("--trace", "shows the work of the CPU; leave it out on " + deviceName);
     if (inspects) return runInspectBenchmark(name, options.seconds);
     return withinMemory(
         deviceName, [&] { return runWorkload(name, deviceName, options); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The workloads of `relascope-cli bench` that look inside models: maps of a language model of
+// The workloads of relascope-bench that look inside models: maps of a language model of
 // published size, an atlas, a scan.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The workloads of `relascope-cli bench`.
+// The workloads of relascope-bench.
 #pragma once
 
 #include <functional>
@@ -41,8 +41,8 @@ struct BenchmarkOptions {
 BenchmarkResult runBenchmark(const std::string& name, const std::string& device,
                              const BenchmarkOptions& options = {});
 
-class RankGroup;  // ranks/rank_group.h
-/// The work of a rank other than 0 in the benchmark `ranks`; `json`: the request of rank 0.
-void followRankBenchmark(RankGroup& ranks, const std::string& json);
+/// The work of the process that the benchmark `ranks` starts: it takes part in the steps until rank
+/// 0 has measured. Returns the exit code of the process.
+int followRankBenchmark(const std::string& device, int threads);
 
 }  // namespace relascope::core

@@ -72,7 +72,7 @@ InspectSubject subjectOf(const std::string& name) {
     m.sa_n_kv_heads = m.ra_n_kv_heads = 4, m.n_relations = 8;
     m.n_layers = 2, m.max_block_size = 4096;
     if (name == "inspect_4096") return {published, 4096};
-    throw OptionError("bench", unknownName("benchmark", name, inspectBenchmarkNames()));
+    throw OptionError("name", unknownName("benchmark", name, inspectBenchmarkNames()));
 }
 
 ModelPtr randomModel(const ModelOptions& options) {
@@ -286,7 +286,7 @@ private:
 };
 
 /// Two models of the same options: the maps of one input of both, one after the other, and what a
-/// duel takes without its grafts and untrained pairs.
+/// duel takes without its untrained pairs.
 BenchmarkResult runDuelBenchmark(const std::string& name) {
     constexpr std::int64_t tokens = 128, texts = 100;
     const bool text = name == "duel_12x12";
@@ -312,10 +312,7 @@ BenchmarkResult runDuelBenchmark(const std::string& name) {
     const auto start = Clock::now();
     runnerOf(duelAnalysis())
         .run(subject,
-             {{"examples", std::int64_t{500}},
-              {"tokens", tokens},
-              {"untrained", std::int64_t{0}},
-              {"graft", std::vector<std::string>()}},
+             {{"examples", std::int64_t{500}}, {"tokens", tokens}, {"untrained", std::int64_t{0}}},
              {});
     result.figures.emplace_back("matching_s", since(start) / 1000.0);
     result.peakRssMb = ownMb("VmHWM");
