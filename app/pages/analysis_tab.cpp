@@ -526,12 +526,7 @@ void AnalysisTab::run(wire::Asked asked) {
     prepare(asked);
     if (m_analysis.onDemand) m_strip->setDelay(kSoon);
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, asked);
-    const bool extends = m_analysis.canExtend && m_shown &&
-                         m_shown->text("split") == asked.text("split") &&
-                         m_analysis.canExtend(core::valuesOf(m_analysis, *m_shown),
-                                              core::valuesOf(m_analysis, asked));
-    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || extends))
-        asked.known = m_view->shown();
+    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued)) asked.known = m_view->shown();
     m_c.run(m_analysis, asked);
     m_running = true;  // set here, as ending the previous run resets it
     updateButton();

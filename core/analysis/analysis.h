@@ -78,9 +78,6 @@ struct Analysis {
     bool onDemand = false;
     /// A cancelled one can be continued: by Watch::known or AnalysisSubject::kept.
     bool continues = false;
-    /// Whether a run with the options `next` adds to a result of the same subject with `known`,
-    /// which is its Watch::known. Null: none does.
-    bool (*canExtend)(const OptionValues& known, const OptionValues& next) = nullptr;
     /// The analysis that answers the same question on minimal pairs. Null: there is none.
     const Analysis& (*onPairs)() = nullptr;
     /// Of AnalysisInput::Data and Pair: also reads minimal pairs (AnalysisSubject::pairs).
