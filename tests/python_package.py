@@ -699,7 +699,7 @@ class TestEngine(Package):
             from relascope.frames import FrameReader, frame
             def say(message): os.write(1, frame(message))
             reader = FrameReader()
-            say({{"m": "hello", "protocol": 1, "version": "test"}})
+            say({{"m": "hello", "protocol": {relascope.engine._PROTOCOL}, "version": "test"}})
             while True:
                 while (found := reader.next()) is None:
                     reader.append(os.read(0, 1 << 16) or sys.exit(0))

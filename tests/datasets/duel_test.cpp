@@ -315,7 +315,7 @@ TEST(DuelAnalysis, ACancelledOneContinuesToTheSameNumbers) {
     DuelOf one(seedRun(1));
     const OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{2}}};
     const auto text = duelAnalysis().json(answerOf(one.duel(values))).dump();
-    for (const int reports : {1, 2, 3, 5, 8}) {
+    for (const int reports : {1, 2}) {
         std::optional<Answer> known;
         int left = reports;
         AnalysisWatch watch;
