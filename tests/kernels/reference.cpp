@@ -19,6 +19,11 @@ int keyHeadOf(const Problem& p, int head) {
     return head * p.keyHeads / p.heads;
 }
 
+int symbolOf(const Problem& p, int i, int j) {
+    if (p.maxOffset < 0) return j;
+    return std::clamp(j - i - p.first, -p.maxOffset, p.maxOffset) + p.maxOffset;
+}
+
 Weights weightsOf(const Problem& p, const Inputs& in, const std::vector<double>& mask, int b,
                   int head) {
     Weights w;
@@ -100,7 +105,7 @@ Tensor4 randomTensor(int batch, int tokens, int heads, int width, std::uint64_t 
 Inputs randomInputs(const Problem& p, std::uint64_t seed) {
     Inputs in{randomTensor(p.batch, p.queries, p.heads, p.keyDim, seed),
               randomTensor(p.batch, p.keys, p.keyHeads, p.keyDim, seed + 1),
-              randomTensor(p.batch, p.keys, p.keyHeads, p.valueDim, seed + 2),
+              randomTensor(p.batch, p.symbols(), p.keyHeads, p.valueDim, seed + 2),
               randomTensor(p.batch, p.queries, p.relations, p.relDim, seed + 3),
               randomTensor(p.batch, p.keys, p.relations, p.relDim, seed + 4)};
     for (auto* tensor : {&in.q, &in.k, &in.qRel, &in.kRel})
@@ -153,7 +158,8 @@ Outputs referenceForward(const Problem& p, const Inputs& in) {
                 for (int j = 0; j < p.keys; ++j) {
                     const double kept = w.kept[std::size_t(i) * p.keys + j];
                     for (int c = 0; c < p.valueDim; ++c)
-                        to.out.at(b, i, a, c) += kept * in.s.at(b, j, keyHeadOf(p, a), c);
+                        to.out.at(b, i, a, c) +=
+                            kept * in.s.at(b, symbolOf(p, i, j), keyHeadOf(p, a), c);
                     for (int l = 0; l < p.relations; ++l)
                         to.related.at(b, i, a, l) +=
                             kept *
@@ -182,8 +188,8 @@ Inputs referenceBackward(const Problem& p, const Inputs& in, const Tensor4& dOut
                     const std::size_t cell = std::size_t(i) * p.keys + j;
                     double dKept = 0;
                     for (int c = 0; c < p.valueDim; ++c) {
-                        dKept += dOut.at(b, i, a, c) * in.s.at(b, j, g, c);
-                        to.s.at(b, j, g, c) += w.kept[cell] * dOut.at(b, i, a, c);
+                        dKept += dOut.at(b, i, a, c) * in.s.at(b, symbolOf(p, i, j), g, c);
+                        to.s.at(b, symbolOf(p, i, j), g, c) += w.kept[cell] * dOut.at(b, i, a, c);
                     }
                     for (int l = 0; l < p.relations; ++l) {
                         const double u = innerProduct(p, in, b, i, j, l);

@@ -40,6 +40,7 @@ struct Problem {
 
     double scale() const;
     double relScale() const;
+    int symbols() const { return maxOffset < 0 ? keys : 2 * maxOffset + 1; }
 };
 
 struct Inputs {
