@@ -48,12 +48,14 @@ void Looker::use(const Model& weights) {
     const bool looks = m_lane == wire::Lane::Look;
     if (has(*m_opened, !looks)) return;
     // Each lane of a session has a model of its own, so that later lanes may be at another step.
-    for (const bool anyStep : {false, true})
-        for (const auto& one : all())
-            if (const auto other = one.lock(); other && other != m_opened && has(*other, anyStep) &&
-                                               (looks ? !anyStep : true) &&
-                                               (m_lane != wire::Lane::Long || !other->measures))
-                return take(other);
+    for (const bool anyStep : {false, true}) {
+        if (looks && anyStep) break;
+        for (const auto& one : all()) {
+            const auto other = one.lock();
+            if (!other || !has(*other, anyStep)) continue;
+            if (m_lane != wire::Lane::Long || !other->measures) return take(other);
+        }
+    }
     const bool alone =
         looks ? m_opened->looking == 1 : m_opened->looking == 0 && m_opened->others == 1;
     if (!alone) take(std::make_shared<Opened>());

@@ -53,8 +53,8 @@ using Handler = std::function<wire::Frame(Request&)>;
 /// Reads requests from `in` and writes what a handler returns or throws to `out`, until `in` ends,
 /// the other side is of another version, or no request has come for `idle`. The requests of a lane
 /// (wire::Lane) are answered one after another by a handler of its own, which `makeHandler` makes
-/// on the thread of the lane. Requests of a later lane begin, and go on at their next report of
-/// progress, when those of earlier lanes are answered. Returns the exit status.
+/// on the thread of the lane. Requests of a later lane wait, before they begin and at
+/// each report of progress, until those of earlier lanes are answered. Returns the exit status.
 int serve(int in, int out, const std::function<Handler()>& makeHandler,
           std::chrono::seconds idle = std::chrono::minutes(15));
 

@@ -141,7 +141,18 @@ void Session::forget(const std::string& host, const Peer& peer) {
     if (found != m_state->peers.end() && found->second.get() == &peer) m_state->peers.erase(found);
 }
 
-Session::PeerPtr Session::peerOn(const std::string& host, const Progress& progress) {
+namespace {
+
+/// Unlocks while it lives: callbacks may change the request.
+struct Unlocked {
+    explicit Unlocked(std::unique_lock<std::mutex>& of) : lock(of) { lock.unlock(); }
+    ~Unlocked() { lock.lock(); }
+    std::unique_lock<std::mutex>& lock;
+};
+
+}  // namespace
+
+Session::PeerPtr Session::peerOn(Lock& lock, const std::string& host, const Progress& progress) {
     // Remains of earlier answers are dropped. A session without requests may have ended by itself.
     if (const auto found = m_state->peers.find(host); found != m_state->peers.end()) {
         const auto peer = found->second;
@@ -159,9 +170,14 @@ Session::PeerPtr Session::peerOn(const std::string& host, const Progress& progre
     } else {
         const auto known = findHost(host);
         if (!known) throw Error(host + " is not among the machines any more.");
-        started =
-            startFar(*known, {"session"}, known->launchesViews ? known->launch : std::string(),
-                     [&] { return !progress || progress(0.0); });
+        started = startFar(*known, {"session"},
+                           known->launchesViews ? known->launch : std::string(), [&] {
+                               const Unlocked callback(lock);
+                               return !progress || progress(0.0);
+                           });
+        // Another thread may have started one meanwhile.
+        if (const auto found = m_state->peers.find(host); found != m_state->peers.end())
+            return found->second;
     }
     const auto peer =
         std::make_shared<Peer>(Peer{Connection(std::move(started.connection)),
@@ -259,15 +275,6 @@ void Session::readFrames(Lock& lock, Peer& peer, const std::string& host) const 
     m_state->changed.notify_all();
 }
 
-namespace {
-
-struct LockAgain {
-    std::unique_lock<std::mutex>& lock;
-    ~LockAgain() { lock.lock(); }
-};
-
-}  // namespace
-
 /// None where the session had ended by itself before it heard of the request. A fresh one has not,
 /// so that nothing is asked a third time.
 std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
@@ -276,7 +283,7 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
     constexpr std::chrono::milliseconds kInterval(50);
     auto& state = *m_state;
     Lock lock(state.mutex);
-    const auto peer = peerOn(host, progress);
+    const auto peer = peerOn(lock, host, progress);
     auto& connection = peer->connection;
     const bool answeredBefore = peer->answered;
     Mail mail;
@@ -302,8 +309,7 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
             while (!mail.parts.empty()) {
                 const auto [json, blob] = std::move(mail.parts.front());
                 mail.parts.pop_front();
-                lock.unlock();
-                const LockAgain again{lock};
+                const Unlocked callback(lock);
                 if (part) part(json, blob);
             }
             if (mail.answer) break;
@@ -322,8 +328,7 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
                 const double fraction = mail.fraction;
                 bool wanted = true;
                 {
-                    lock.unlock();
-                    const LockAgain again{lock};
+                    const Unlocked callback(lock);
                     wanted = !progress || progress(fraction);
                 }
                 if (!wanted) {

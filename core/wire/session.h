@@ -35,7 +35,7 @@ namespace relascope::wire {
 
 inline constexpr int kSessionProtocol = 2;
 /// What waits for what in a session: what is looked at now comes before quick questions about it,
-/// and these before measurements of minutes, which go on afterwards.
+/// and these before measurements of minutes, which then continue.
 enum class Lane { Look, Quick, Long };
 /// The first frame of either side.
 Json sessionHello();
@@ -164,7 +164,7 @@ private:
 
     std::optional<Frame> tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
                                 const Progress& progress, const Partial& part);
-    PeerPtr peerOn(const std::string& host, const Progress& progress);
+    PeerPtr peerOn(Lock& lock, const std::string& host, const Progress& progress);
     void greet(Peer& peer, const Json& hello, const std::string& host) const;
     /// Waits for frames of the peer, for a moment, and sorts them.
     void readFrames(Lock& lock, Peer& peer, const std::string& host) const;

@@ -134,7 +134,7 @@ TEST_F(HostBFloat16, AStepOfTraining) {
     expectExact("step", {.tensorForward = 2, .tensorBackward = 2}, step);
 }
 
-// With dropout, whose masks go on where the steps before ended.
+// With dropout, whose masks continue where the steps before ended.
 TEST_F(HostBFloat16, AStepIsRepeatedAsAGraph) {
     auto options = m_options;
     options.get<DualAttnTransformerLMOptions>().dropout_rate = 0.1;
