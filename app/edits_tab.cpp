@@ -15,7 +15,8 @@
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
+#include "app/controllers/typed_text.h"
 #include "app/inspector_editing.h"
 #include "app/inspector_why.h"
 #include "app/main_window.h"
@@ -28,6 +29,7 @@
 #include "app/run_export.h"
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
+#include "question/question_input.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/edits/edits_panel.h"
 #include "widgets/export/export.h"
@@ -164,7 +166,7 @@ std::unique_ptr<InspectorWhy> EditsTab::makeWhy(InspectorEditing& editing) {
     auto& looker = &editing == m_workbench.get() ? c.looker : c.checkpoint.looker();
     auto why = std::make_unique<InspectorWhy>(
         editing.inspector(), looker, [this, &editing](QString& problem) {
-            if (&editing == m_workbench.get() && m_window.controllers().probe.showsCapture())
+            if (&editing == m_workbench.get() && m_window.controllers().runInput.showsCapture())
                 problem =
                     noModel().isEmpty()
                         ? QStringLiteral(
@@ -210,44 +212,46 @@ void EditsTab::wire(InspectorEditing& editing) {
     });
 }
 
+InspectorFeed& EditsTab::feedOf(const InspectorEditing& editing) const {
+    auto& c = m_window.controllers();
+    return &editing == m_workbench.get() ? c.runInput.feed() : c.checkpoint.feed();
+}
+
 QString EditsTab::noModel() const {
     const auto& c = m_window.controllers();
-    return c.runs.whyNoModel(c.probe.run());
+    return c.runs.whyNoModel(c.runInput.run());
 }
 
 std::optional<Subject> EditsTab::subjectOf(InspectorEditing& editing) const {
     auto& c = m_window.controllers();
     const auto& shown = editing.inspector().choice().inspected();
     if (!shown.result || shown.result->partial) return std::nullopt;
+    const auto& feed = feedOf(editing);
+    if (!feed.shownStep()) return std::nullopt;  // the maps are those of the model before
     Subject subject;
     auto& asked = subject.asked;
+    asked = feed.shown();
+    asked.options = core::inputOf(asked).options;
     asked.sample = shown.result->sample;
     subject.sampleName = QString::fromStdString(shown.result->sample.origin);
     subject.edits() = editing.edits().list();
     addMap(subject, editing.inspector().choice());
     if (&editing == m_checkpoint.get()) {
-        const auto& session = c.checkpoint.session();
-        subject.model().path = session.path().toStdString();
-        subject.name = QFileInfo(session.path()).fileName();
-        asked.options = session.request().options;
-        if (const auto tokenizer = session.tokenizerPath(); !tokenizer.empty())
-            asked.set("tokenizer", tokenizer);
+        subject.name = QFileInfo(feed.path()).fileName();
         if (!shown.result->sample.source.text) asked.classNames = shown.result->classNames;
         return subject;
     }
-    if (!c.probe.shownStep()) return std::nullopt;  // the maps are those of the run before
-    const QString run = c.probe.run();
-    subject.model().path = run.toStdString();
+    const QString run = c.runInput.run();
     subject.name = c.runs.name(run);
-    if (const auto input = c.probe.input()) asked.options = input->options;
     subject.noModel = noModel();
-    subject.setData(c.probe.data());
+    subject.setData(c.runInput.data());
     if (subject.data) asked.classNames = subject.data->at("validation").info.classNames;
     const auto& kept = c.runs.records().kept(run);
     const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
     // A run in training may have no checkpoint yet, and its newest checkpoint is replaced while it
     // is measured.
     auto& checkpoint = subject.model().checkpoint;
+    checkpoint.clear();
     if (c.selection.step())
         checkpoint = std::to_string(shown.result->step);
     else if (live && !kept.empty())
@@ -260,10 +264,10 @@ std::optional<Subject> EditsTab::subjectOf(InspectorEditing& editing) const {
 std::optional<View> EditsTab::describeRun() const {
     const auto& c = m_window.controllers();
     auto subject = subjectOf(*m_workbench);
-    const bool live = c.training.busy() && c.training.run() == c.probe.run();
+    const bool live = c.training.busy() && c.training.run() == c.runInput.run();
     if (!subject || (live && !c.selection.step())) return std::nullopt;
-    if (c.probe.showsCapture()) {
-        subject->model().checkpoint = std::to_string(*c.probe.shownStep());
+    if (c.runInput.showsCapture()) {
+        subject->model().checkpoint = std::to_string(*c.runInput.feed().shownStep());
         subject->edits() = {};
     }
     return viewOf(subject->asked);
@@ -271,7 +275,7 @@ std::optional<View> EditsTab::describeRun() const {
 
 std::optional<View> EditsTab::describeCheckpoint() const {
     const auto subject = subjectOf(*m_checkpoint);
-    const bool exact = !m_window.controllers().checkpoint.session().bfloat16();
+    const bool exact = !m_window.controllers().checkpoint.feed().bfloat16();
     return subject && exact ? viewOf(subject->asked) : std::nullopt;
 }
 
@@ -301,10 +305,11 @@ void EditsTab::measureAgain(const InspectorEditing& of) {
 
 void EditsTab::wireMeasure() {
     auto& c = m_window.controllers();
-    connect(&c.probe, &ProbeController::resultReady, this, [this] { measureAgain(*m_workbench); });
-    connect(&c.probe, &ProbeController::cleared, this, [this] { measureAgain(*m_workbench); });
+    connect(&c.runInput.feed(), &InspectorFeed::inspected, this,
+            [this] { measureAgain(*m_workbench); });
+    connect(&c.runInput, &RunInput::cleared, this, [this] { measureAgain(*m_workbench); });
     connect(&c.selection, &Selection::currentChanged, this, [this] { measureAgain(*m_workbench); });
-    connect(&c.checkpoint, &CheckpointController::probed, this,
+    connect(&c.checkpoint.feed(), &InspectorFeed::inspected, this,
             [this] { measureAgain(*m_checkpoint); });
     connect(m_measure, &MeasurePage::subjectWanted, this, [this] { measureAgain(editing()); });
     connect(m_measure, &MeasurePage::analysesMade, this, [this] {
@@ -312,11 +317,11 @@ void EditsTab::wireMeasure() {
         for (auto* menu : analyses.findChildren<widgets::ViewMenu*>())
             m_window.exporter().listen(menu);
         if (m_second) analyses.setSecond(m_second->first, m_second->second);
-        auto* probe = &m_window.controllers().probe;
-        connect(&analyses, &AnalysisWindow::shown, probe,
-                [probe, by = &analyses] { probe->setWatched(by, true); });
-        connect(&analyses, &AnalysisWindow::hidden, probe,
-                [probe, by = &analyses] { probe->setWatched(by, false); });
+        auto* feed = &m_window.controllers().runInput.feed();
+        connect(&analyses, &AnalysisWindow::shown, feed,
+                [feed, by = &analyses] { feed->setWatched(by, true); });
+        connect(&analyses, &AnalysisWindow::hidden, feed,
+                [feed, by = &analyses] { feed->setWatched(by, false); });
         const auto showMaps = [this] {
             if (!m_measure->isApart()) m_window.showPage(m_window.inspectedPage());
         };
@@ -347,14 +352,14 @@ void EditsTab::wireMeasure() {
 QStringList EditsTab::splits() const {
     QStringList names;
     if (&editing() != m_workbench.get()) return names;
-    if (const auto& data = m_window.controllers().probe.data())
+    if (const auto& data = m_window.controllers().runInput.data())
         for (const auto& split : data->splits) names << QString::fromStdString(split.name);
     return names;
 }
 
 void EditsTab::chooseSplit() {
     QMenu menu(m_panel);
-    const auto data = m_window.controllers().probe.data();
+    const auto data = m_window.controllers().runInput.data();
     for (const QString& name : splits())
         menu.addAction(
             QStringLiteral("%1, %2 examples")
@@ -392,13 +397,11 @@ void EditsTab::showSecond(const QString& path) {
 /// Shows the good sentence of a minimal pair, with the wrong one as the second input.
 void EditsTab::showTexts(const QString& text, const QString& second) {
     auto& c = m_window.controllers();
-    const bool workbench = &editing() == m_workbench.get();
-    auto& session = workbench ? c.probe.session() : c.checkpoint.session();
-    session.offerText(text);
-    if (!session.tokenizer() || !session.model()) return;
+    auto& feed = feedOf(editing());
+    feed.offerText(text);
+    if (!feed.tokenizer() || !feed.model()) return;
     try {
-        const auto typed =
-            typedText(*session.tokenizer(), second.toStdString(), *session.model()).sample;
+        const auto typed = typedText(*feed.tokenizer(), second.toStdString(), *feed.model()).sample;
         const auto name = QStringLiteral("the wrong sentence");
         EditInput input;
         input.text = second.toStdString();
@@ -416,8 +419,8 @@ void EditsTab::useAsSecond() {
     if (!result) return;
     const auto& sample = result->sample;
     EditInput input;
-    const auto& inspected = m_window.controllers().probe.session().asked();
-    if (&editing() == m_workbench.get() && inspected.option("sample")) {
+    const auto& inspected = feedOf(editing()).shown();
+    if (inspected.option("sample") && inspected.option("split")) {
         input.split = inspected.text("split");
         input.sample = inspected.value<std::int64_t>("sample");
     } else if (!sample.source.tokens.empty()) {
@@ -503,7 +506,7 @@ void EditsTab::train() {
 
 void EditsTab::refresh() {
     const auto& selection = m_window.controllers().selection;
-    QString about = m_window.controllers().checkpoint.session().path();
+    QString about = m_window.controllers().checkpoint.feed().path();
     if (&editing() == m_workbench.get()) {
         about = selection.current();
         if (selection.step()) about += u'/' + QString::number(*selection.step());
@@ -520,7 +523,7 @@ void EditsTab::refresh() {
     m_panel->setEvaluateDisabledReason(
         splits().isEmpty() ? QStringLiteral("There are no data to evaluate on: use a run")
                            : QString());
-    const RunInfo* info = m_window.controllers().runs.info(m_window.controllers().probe.run());
+    const RunInfo* info = m_window.controllers().runs.info(m_window.controllers().runInput.run());
     const bool run = &editing() == m_workbench.get() && info;
     m_panel->setTraining(run ? wordsOfList(info->edits) : QString());
     const auto& list = edits.list().edits;

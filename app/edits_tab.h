@@ -22,6 +22,7 @@ namespace relascope::app {
 class EditEvaluation;
 class InspectorEditing;
 class InspectorEdits;
+class InspectorFeed;
 class InspectorWhy;
 class MainWindow;
 class MeasurePage;
@@ -79,6 +80,7 @@ private:
     std::optional<View> describeCheckpoint() const;
     /// Why the run of the Workbench cannot be edited or measured; empty: it has a model.
     QString noModel() const;
+    InspectorFeed& feedOf(const InspectorEditing& editing) const;
     std::unique_ptr<InspectorWhy> makeWhy(InspectorEditing& editing);
     void wire(InspectorEditing& editing);
     void fill();

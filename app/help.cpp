@@ -242,7 +242,7 @@ void showAbsentShape(MainWindow& window) {
     auto& c = window.controllers();
     if (!showsExample(window)) return;
     c.selection.setStep(std::nullopt);
-    c.probe.chooseSample(QStringLiteral("validation"), sample);
+    c.runInput.chooseSample(QStringLiteral("validation"), sample);
     widgets::InspectorView view;
     view.source = upper;
     view.target = below;
@@ -325,7 +325,7 @@ widgets::TourOverlay* showTour(MainWindow& window, bool firstStart) {
     // On the first start its maps come after the card.
     if (auto& c = window.controllers(); withExample && !window.workbench()->inspector()->result())
         QObject::connect(
-            &c.probe, &ProbeController::resultReady, tour,
+            &c.runInput.feed(), &InspectorFeed::inspected, tour,
             [&window, tour] {
                 if (tour->step() != 0) return;
                 showAbsentShape(window);

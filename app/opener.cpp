@@ -214,7 +214,7 @@ void Opener::openNext() {
                 takeText(found.path);
                 break;
             case What::Image:
-                m_c.probe.chooseImage(found.path);
+                m_c.runInput.chooseImage(found.path);
                 break;
         }
     }
@@ -227,8 +227,8 @@ void Opener::takeText(const QString& path) {
     if (checkpoint && checkpoint->takeText(path)) return;
     const bool plain =
         !path.endsWith(QLatin1String("jsonl")) && !path.endsWith(QLatin1String("gz"));
-    if (plain && m_window.currentPage() == PageId::Workbench && c.probe.readsText())
-        return c.probe.session().chooseTextFile(path);
+    if (plain && m_window.currentPage() == PageId::Workbench && c.runInput.readsText())
+        return c.runInput.feed().chooseTextFile(path);
     const auto& options = c.experiment.options();
     const QString preset =
         options.data.isText() ? QString::fromStdString(options.preset) : QStringLiteral("text");

@@ -43,10 +43,10 @@ void Screenshot::begin() {
     if (!m_launch.duel.isEmpty()) {
         m_window.showDuel(m_launch.duel);
         auto* page = m_window.duelPage();
-        connect(&page->probes(), &DuelProbes::refused, this,
+        connect(&page->feeds(), &DuelFeeds::refused, this,
                 [this](const QString& sentence) { end(sentence); });
-        connect(&page->probes(), &DuelProbes::dataRead, page->tab()->runButton(),
-                &QPushButton::click, Qt::QueuedConnection);
+        connect(&page->feeds(), &DuelFeeds::dataRead, page->tab()->runButton(), &QPushButton::click,
+                Qt::QueuedConnection);
     } else if (!m_launch.checkpoint.isEmpty()) {
         showCheckpoint();
     } else if (!m_launch.study.isEmpty()) {
@@ -55,7 +55,7 @@ void Screenshot::begin() {
         m_window.opener().openStudy(m_launch.study);
     } else if (!m_launch.run.isEmpty()) {
         connect(&m_window.opener(), &Opener::runOpened, this, &Screenshot::showPage);
-        connect(&c.probe, &ProbeController::failed, this, [this] { m_noMaps = true; });
+        connect(&c.runInput, &RunInput::failed, this, [this] { m_noMaps = true; });
         connect(&m_window.opener(), &Opener::runRefused, this,
                 [this] { end(QString("%1: not a run folder").arg(m_launch.run)); });
         m_window.opener().openRun(m_launch.run);
@@ -81,7 +81,7 @@ void Screenshot::showCheckpoint() {
     auto* c = &m_window.controllers().checkpoint;
     connect(c, &CheckpointController::opened, this, [c] { c->load(); });
     // A language model is shown generating text.
-    connect(c, &CheckpointController::probed, this, [this, c] {
+    connect(&c->feed(), &InspectorFeed::inspected, this, [this, c] {
         if (m_writes || !c->generateDisabledReason().isEmpty()) return;
         m_writes = true;
         GenerateOptions options;

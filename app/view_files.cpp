@@ -12,6 +12,7 @@
 #include "analysis/duel.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
+#include "app/controllers/typed_text.h"
 #include "app/curves_figure.h"
 #include "app/edits_tab.h"
 #include "app/main_window.h"
@@ -74,9 +75,6 @@ Question chosenInput(const View& view) {
     std::erase_if(input.options, [](const Option& option) { return option.name == "tokenizer"; });
     return input;
 }
-QString textOfInput(const Question& input) {
-    return QString::fromStdString(input.text("text"));
-}
 /// The example of the data that it is, where it is one.
 std::pair<std::string, std::int64_t> exampleOf(const Question& input) {
     return {input.value<std::string>("split", "validation"), input.value<std::int64_t>("sample")};
@@ -102,36 +100,24 @@ std::string unshown(const View& view) {
 ViewFiles::ViewFiles(MainWindow& window) : QObject(&window), m_window(window) {
     connect(&m_task, &LongTask::failed, this, &ViewFiles::refuse);
     auto& c = window.controllers();
-    connect(
-        &c.probe, &ProbeController::resultReady, this,
-        [this] {
-            if (m_wanted && !m_wanted->checkpoint && !m_wanted->duel)
-                shown(*m_window.workbench()->inspector());
-        },
-        Qt::QueuedConnection);
-    connect(
-        &c.checkpoint, &CheckpointController::probed, this,
-        [this] {
-            if (!m_wanted || !m_wanted->checkpoint || m_wanted->duel) return;
-            m_wanted->chosen ? shown(*checkpointInspector()) : chooseCheckpointInput();
-        },
-        Qt::QueuedConnection);
-    connect(&c.probe, &ProbeController::failed, this, [this](const QString&) {
-        // The message stands already; what was to follow does not.
-        if (m_wanted && !m_wanted->checkpoint && !m_wanted->duel && m_wanted->chosen)
-            m_wanted.reset();
-    });
-    connect(&c.checkpoint, &CheckpointController::failed, this, [this](const QString&) {
-        if (m_wanted && m_wanted->checkpoint && !m_wanted->duel) m_wanted.reset();
-    });
+    for (auto* feed : {&c.runInput.feed(), &c.checkpoint.feed()})
+        connect(
+            feed, &InspectorFeed::inspected, this,
+            [this, feed] {
+                if (m_wanted && m_wanted->feed == feed) shown();
+            },
+            Qt::QueuedConnection);
+    // The message stands already; what was to follow does not.
+    const auto forget = [this](const InspectorFeed& feed) {
+        if (m_wanted && m_wanted->feed == &feed) m_wanted.reset();
+    };
+    connect(&c.runInput, &RunInput::failed, this, [&c, forget] { forget(c.runInput.feed()); });
+    connect(&c.checkpoint, &CheckpointController::failed, this,
+            [&c, forget] { forget(c.checkpoint.feed()); });
     connect(&m_task, &LongTask::began, &c.messages, &Messages::info);
 }
 
 ViewFiles::~ViewFiles() = default;
-
-widgets::RelationInspector* ViewFiles::checkpointInspector() const {
-    return qobject_cast<CheckpointPage*>(m_window.page(PageId::Checkpoint))->inspector();
-}
 
 // Saving
 // -------------------------------------------------------------------------------------------------
@@ -235,7 +221,7 @@ void ViewFiles::open(const Measurement& one) {
 void ViewFiles::show(const QString& path, View view) {
     const auto command = view.command;
     const bool run = core::isRunFolder(view.subjects[0].path);
-    m_wanted = Wanted{std::move(view), path, !run};
+    m_wanted = Wanted{std::move(view), path};
     if (command == core::kStudyView) return openStudy();
     if (command == core::kCurvesView) return openCurves();
     if (command == core::duelAnalysis().name || m_wanted->view.subjects.size() > 1)
@@ -326,46 +312,58 @@ void ViewFiles::openCurves() {
     m_window.opener().openAll(runs);
 }
 
+/// Whether the maps of a question are those that a view names of its `which`th model.
+static bool isShown(const wire::Asked& shown, const View& view, std::size_t which) {
+    if (placeOf(shown) != placeOf(view, which)) return false;
+    if (core::isRunFolder(view.subjects[which].path) && stepOf(shown) != stepOf(view, which))
+        return false;
+    const auto input = chosenInput(view), now = core::inputOf(shown);
+    if (input.option("text")) return now.text("text") == input.text("text");
+    if (!core::hasOwnInput(input)) {
+        // Captured inputs belong to no split.
+        return !now.option("sample") ||
+               (exampleOf(now).second == exampleOf(input).second &&
+                (!now.option("split") || exampleOf(now) == exampleOf(input)));
+    }
+    return std::all_of(input.options.begin(), input.options.end(), [&](const Option& option) {
+        const auto* value = now.option(option.name);
+        return value && *value == option.value;
+    });
+}
+
 /// A duel, or a map minus the same map of another model, which is B minus A.
 void ViewFiles::openDuel() {
     const auto view = m_wanted->view;
-    m_wanted->duel = true;
     m_window.showPage(PageId::Duel);
     auto* page = m_window.duelPage();
-    connect(&page->probes(), &DuelProbes::answered, this, &ViewFiles::duelAnswered,
+    connect(&page->feeds(), &DuelFeeds::answered, this, &ViewFiles::duelAnswered,
             static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::UniqueConnection));
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
         const auto which = subjectOnSide(view, side);
         page->setSubject(side, weightsAt(placeOf(view, which), stepOf(view, which)));
     }
-    // Both may be shown already.
-    QTimer::singleShot(0, this, [this, page] {
-        if (page->probes().answer(0) && page->probes().answer(1)) duelAnswered();
-    });
+    if (view.command == core::kInspectView) return page->feeds().choose(chosenInput(view));
+    QTimer::singleShot(0, this, &ViewFiles::duelAnswered);  // both may be shown already
 }
 
-/// Chooses the input and then the edits of the view, each of which is answered anew.
+/// Both maps are there: the edits come next, then the map or the measurement.
 void ViewFiles::duelAnswered() {
-    if (!m_wanted || !m_wanted->duel) return;
+    if (!m_wanted || m_wanted->feed) return;
     const auto view = m_wanted->view;
     auto* page = m_window.duelPage();
-    auto& probes = page->probes();
+    auto& feeds = page->feeds();
+    if (!feeds.answer(0) || !feeds.answer(1)) return;  // those of the requests before
     const bool maps = view.command == core::kInspectView;
-    if (maps && !std::exchange(m_wanted->chosen, true)) {
-        const auto input = chosenInput(view);
-        if (input.option("text")) return probes.chooseText(textOfInput(input));
-        if (core::hasOwnInput(input)) return probes.chooseInput(input);
-        const auto [split, example] = exampleOf(input);
-        return probes.chooseExample(split, example);
-    }
+    for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
+        if (maps && placeOf(feeds.asked(side)) != placeOf(view, subjectOnSide(view, side))) return;
     if (!std::exchange(m_wanted->edited, true)) {
         bool any = false;
         for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-            auto subject = *probes.subject(side);
+            auto subject = *feeds.subject(side);
             const auto& words = view.subjects[subjectOnSide(view, side)].edits;
             if (words.empty()) continue;
             try {
-                subject.edits = {editsOf(words, probes.points(side))};
+                subject.edits = {editsOf(words, feeds.points(side))};
             } catch (const Error& error) {
                 return refuseEdits(error);
             }
@@ -386,99 +384,44 @@ void ViewFiles::duelAnswered() {
 
 void ViewFiles::openRun() {
     auto& c = m_window.controllers();
+    m_wanted->feed = &c.runInput.feed();
+    m_wanted->edits = &c.runEdits;
+    m_wanted->inspector = m_window.workbench()->inspector();
     connect(
         &m_window.opener(), &Opener::runOpened, this,
         [this, &c](const QString& run) {
             if (!m_wanted) return;
-            if (run != placeOf(m_wanted->view)) return m_wanted.reset();  // another one
-            if (c.probe.options()) return chooseRunInput();
-            const auto link = std::make_shared<QMetaObject::Connection>();
-            *link = connect(&c.probe, &ProbeController::modelChanged, this, [this, &c, link] {
-                if (!c.probe.options()) return;
-                disconnect(*link);
-                // The controller first chooses an input of its own.
-                QTimer::singleShot(0, this, &ViewFiles::chooseRunInput);
-            });
+            const auto view = m_wanted->view;
+            if (run != placeOf(view)) return m_wanted.reset();  // another one
+            if (isOfInspector(view)) c.selection.setView(widgets::inspectorViewOf(view));
+            removeEdits();
+            c.selection.setStep(stepOf(view));
+            c.runInput.choose(chosenInput(view));
         },
         Qt::SingleShotConnection);
     m_window.opener().openRun(placeOf(m_wanted->view));
 }
 
-void ViewFiles::chooseRunInput() {
-    if (!m_wanted) return;
-    auto& c = m_window.controllers();
-    // Whether a step shows its captures or its kept weights is known once the run has been read.
-    auto& records = c.runs.records();
-    if (!records.isLoaded(c.probe.run())) {
-        connect(&records, &RunRecords::loaded, this, &ViewFiles::chooseRunInput,
-                static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
-        return records.load({c.probe.run()});
-    }
-    const auto& view = m_wanted->view;
-    c.selection.setStep(stepOf(view));
-    const auto input = chosenInput(view);
-    if (isOfInspector(view)) c.selection.setView(widgets::inspectorViewOf(view));
-    if (!c.runEdits.list().edits.empty()) c.runEdits.change({}, QStringLiteral("Open a view"));
-    const auto& options = c.probe.options();
-    const bool pinned =
-        input.option("text") && options && input.text("text") == options->data.pinned_text;
-    m_wanted->chosen = true;
-    if (pinned) return c.probe.chooseSample(kPinnedSplit, 0);
-    if (input.option("text")) return c.probe.session().offerText(textOfInput(input));
-    if (core::hasOwnInput(input)) return c.probe.session().choose(input);
-    const auto [split, example] = exampleOf(input);
-    c.probe.chooseSample(QString::fromStdString(split), example);
-}
-
 void ViewFiles::openCheckpoint() {
     auto& c = m_window.controllers();
+    m_wanted->feed = &c.checkpoint.feed();
+    m_wanted->edits = &c.checkpointEdits;
+    m_wanted->inspector =
+        qobject_cast<CheckpointPage*>(m_window.page(PageId::Checkpoint))->inspector();
     connect(
         &c.checkpoint, &CheckpointController::opened, this,
         [this, &c] {
-            if (m_wanted && m_wanted->checkpoint) c.checkpoint.load();
+            if (!m_wanted || m_wanted->feed != &c.checkpoint.feed()) return;
+            removeEdits();
+            c.checkpoint.show(m_wanted->view);
         },
         Qt::SingleShotConnection);
     m_window.opener().openCheckpoint(placeOf(m_wanted->view));
 }
 
-void ViewFiles::chooseCheckpointInput() {
-    auto& session = m_window.controllers().checkpoint.session();
-    const auto input = chosenInput(m_wanted->view);
-    if (const auto tokenizer = m_wanted->view.text("tokenizer");
-        !tokenizer.empty() && tokenizer != session.tokenizerPath()) {
-        connect(
-            &session, &Inspection::tokenizerChosen, this,
-            [this] {
-                if (m_wanted && !m_wanted->chosen) chooseCheckpointInput();
-            },
-            static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
-        return session.chooseTokenizer(QString::fromStdString(tokenizer));
-    }
-    m_wanted->chosen = true;
-    auto& edits = m_window.controllers().checkpointEdits;
+void ViewFiles::removeEdits() {
+    auto& edits = *m_wanted->edits;
     if (!edits.list().edits.empty()) edits.change({}, QStringLiteral("Open a view"));
-    if (!core::hasOwnInput(input))
-        shown(*checkpointInspector());
-    else if (input.option("text"))
-        session.offerText(textOfInput(input));
-    else
-        session.choose(input);
-}
-
-/// Whether the inspector shows the input of the view by now: requests before it may answer first.
-bool ViewFiles::isWanted(const widgets::RelationInspector& inspector) const {
-    auto& c = m_window.controllers();
-    const auto* result = inspector.result();
-    if (!m_wanted || !m_wanted->chosen || !result || result->partial) return false;
-    const auto input = chosenInput(m_wanted->view);
-    const Inspection& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
-    if (!m_wanted->checkpoint && (c.probe.run() != placeOf(m_wanted->view) || !c.probe.settled()))
-        return false;
-    const bool own = core::hasOwnInput(input);
-    if (own && c.selection.split() != kPinnedSplit)
-        return session.request() == input && (!input.option("text") || result->sample.source.text);
-    if (m_wanted->checkpoint || c.probe.showsCapture() || own) return true;
-    return session.asked().option("sample") && exampleOf(session.asked()) == exampleOf(input);
 }
 
 /// Whether other maps follow.
@@ -495,21 +438,26 @@ void ViewFiles::refuseEdits(const Error& error) {
                .arg(m_wanted->path, QString::fromUtf8(error.what())));
 }
 
-void ViewFiles::shown(const widgets::RelationInspector& inspector) {
-    if (!isWanted(inspector)) return;
-    auto& c = m_window.controllers();
+/// Maps have arrived: the edits come next, then the map and the analysis. Those of requests before
+/// may come first.
+void ViewFiles::shown() {
+    const auto* result = m_wanted->inspector->result();
+    if (!result || result->partial || !m_wanted->feed->settled() ||
+        !isShown(m_wanted->feed->shown(), m_wanted->view, 0))
+        return;
     try {
-        if (!m_wanted->edited && applyEdits(m_wanted->checkpoint ? c.checkpointEdits : c.runEdits))
-            return;
+        if (!m_wanted->edited && applyEdits(*m_wanted->edits)) return;
     } catch (const Error& error) {
         return refuseEdits(error);
     }
-    finish(m_wanted->checkpoint ? *checkpointInspector() : *m_window.workbench()->inspector());
+    finish();
 }
 
-void ViewFiles::finish(widgets::RelationInspector& inspector) {
+void ViewFiles::finish() {
     const auto view = m_wanted->view;
     const auto path = m_wanted->path;
+    const auto& feed = *m_wanted->feed;
+    auto& inspector = *m_wanted->inspector;
     if (isOfInspector(view)) inspector.chooseView(widgets::inspectorViewOf(view));
     if (view.command == "inspect") {
         markMenus(inspector, view, path);
@@ -520,11 +468,9 @@ void ViewFiles::finish(widgets::RelationInspector& inspector) {
         return refuse(QStringLiteral("%1: the analysis '%2' has no tab in this version")
                           .arg(path, QString::fromStdString(view.command)));
     if (const auto corrupt = view.text("corrupt"); corrupt.starts_with("text:")) {
-        auto& c = m_window.controllers();
-        const auto& session = m_wanted->checkpoint ? c.checkpoint.session() : c.probe.session();
-        if (session.tokenizer() && session.model())
+        if (feed.tokenizer() && feed.model())
             m_window.measurePage()->analyses().setSecond(
-                typedText(*session.tokenizer(), corrupt.substr(5), *session.model()).sample,
+                typedText(*feed.tokenizer(), corrupt.substr(5), *feed.model()).sample,
                 QStringLiteral("B of the view"));
     }
     if (const auto why = tab->openView(view, path); !why.isEmpty())

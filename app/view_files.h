@@ -26,7 +26,7 @@ namespace relascope::app {
 
 class AnalysisTab;
 class InspectorEdits;
-class Inspection;
+class InspectorFeed;
 class MainWindow;
 class Measurement;
 
@@ -68,14 +68,10 @@ private:
     void duelAnswered();
     void openStudy();
     void openCurves();
-    void chooseRunInput();
-    void chooseCheckpointInput();
-    /// Maps have arrived: the edits come next, then the map and the analysis.
-    void shown(const widgets::RelationInspector& inspector);
-    widgets::RelationInspector* checkpointInspector() const;
-    bool isWanted(const widgets::RelationInspector& inspector) const;
+    void removeEdits();
+    void shown();
     bool applyEdits(InspectorEdits& edits);
-    void finish(widgets::RelationInspector& inspector);
+    void finish();
     AnalysisTab* showAnalysis(const std::string& name);
     void refuse(const QString& sentence);
     void refuseEdits(const Error& error);
@@ -84,8 +80,11 @@ private:
     struct Wanted {
         View view;
         QString path;
-        bool checkpoint = false, duel = false;
-        bool chosen = false, edited = false;
+        // What shows it; null: a duel, or no maps.
+        InspectorFeed* feed = nullptr;
+        InspectorEdits* edits = nullptr;
+        widgets::RelationInspector* inspector = nullptr;
+        bool edited = false;
     };
     MainWindow& m_window;
     std::optional<Wanted> m_wanted;

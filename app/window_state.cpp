@@ -184,7 +184,7 @@ void WindowState::restoreRuns(MainWindow& window) const {
     if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
     c.experiment.follow(c.selection.current());
     if (const QString text = s.value(key("text")).toString(); !text.isEmpty())
-        c.probe.session().offerText(text);
+        c.runInput.feed().offerText(text);
 }
 
 void WindowState::save(MainWindow& window) const {
@@ -244,7 +244,7 @@ void WindowState::save(MainWindow& window) const {
     s.setValue(key("current"), c.selection.current());
     s.setValue(key("split"), c.selection.split());
     s.setValue(key("sample"), c.selection.sample());
-    s.setValue(key("text"), c.probe.session().text());
+    s.setValue(key("text"), c.runInput.feed().text());
     if (c.selection.step())
         s.setValue(key("step"), *c.selection.step());
     else

@@ -414,7 +414,8 @@ void wireStatus(ErrorStrip& banner, widgets::StatusStrip& strip, widgets::LogDra
     QObject::connect(&c.selection, &Selection::currentChanged, messages, &Messages::succeeded);
     QObject::connect(&c.training, &TrainingController::runBegan, messages, &Messages::succeeded);
     QObject::connect(&c.checkpoint, &CheckpointController::opened, messages, &Messages::succeeded);
-    QObject::connect(&c.checkpoint, &CheckpointController::probed, messages, &Messages::succeeded);
+    QObject::connect(&c.checkpoint.feed(), &InspectorFeed::inspected, messages,
+                     &Messages::succeeded);
     QObject::connect(&c.checkpoint, &CheckpointController::evaluated, messages,
                      &Messages::succeeded);
     QObject::connect(&c.study, &StudyController::openedChanged, messages, &Messages::succeeded);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <utility>
 
 #include <QFileInfo>
 #include <QStringList>
 
 #include "answers/evaluation_answer.h"
 #include "app/controllers/checkpoint_controller.h"
-#include "app/controllers/inspection.h"
 #include "checkpoint/checkpoint.h"
 #include "model/architecture.h"
 #include "model/public/public_options.h"
+#include "question/question_input.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
@@ -167,8 +168,8 @@ bool isFar(const QString& path) {
 }  // namespace
 
 CheckpointController::CheckpointController(QObject* parent)
-    : QObject(parent), m_session(m_looker), m_generator(m_session, m_looker) {
-    for (LongTask* task : {&m_task, &m_numbers.task(), &m_session.task()}) {
+    : QObject(parent), m_feed(m_looker), m_generator(m_feed, m_looker) {
+    for (LongTask* task : {&m_task, &m_numbers.task(), &m_feed.task()}) {
         connect(task, &LongTask::began, this, &CheckpointController::stateChanged);
         connect(task, &LongTask::ended, this, &CheckpointController::stateChanged);
     }
@@ -176,29 +177,23 @@ CheckpointController::CheckpointController(QObject* parent)
     connect(&m_numbers, &CheckpointNumbers::failed, this, &CheckpointController::failed);
     connect(&m_recent, &RecentCheckpoints::chosen, this, &CheckpointController::open);
     connect(&m_recent, &RecentCheckpoints::failed, this, &CheckpointController::failed);
-    connect(&m_session, &Inspection::failed, this, &CheckpointController::failed);
-    connect(&m_session, &Inspection::loaded, this, &CheckpointController::weightsLoaded);
-    connect(&m_session, &Inspection::tokenizerChosen, this, &CheckpointController::loadedChanged);
-    connect(&m_session, &Inspection::inputRead, &m_session, &Inspection::inspect);
-    connect(&m_session, &Inspection::textRead, this,
-            [this] { Q_EMIT textProblem(m_session.textNote()); });
-    connect(&m_session, &Inspection::partlyInspected, this,
-            [this](const std::shared_ptr<const ProbeResult>& result, const Question& input) {
-                Q_EMIT probed({result, {}, {}, {}, {}}, input);
-            });
-    connect(&m_session, &Inspection::inspected, this,
-            [this](const widgets::Inspected& result, const Question& input) {
-                Q_EMIT probed(result, input);
-                if (!m_session.text().isEmpty()) Q_EMIT textProblem(m_session.textNote());
-            });
-    connect(&m_session, &Inspection::refused, this, [this](const QString& sentence) {
-        m_session.text().isEmpty() ? failed(sentence) : textProblem(sentence);
+    connect(&m_feed, &InspectorFeed::failed, this, &CheckpointController::failed);
+    connect(&m_feed, &InspectorFeed::loaded, this, &CheckpointController::weightsLoaded);
+    connect(&m_feed, &InspectorFeed::tokenizerChosen, this, &CheckpointController::loadedChanged);
+    connect(&m_feed, &InspectorFeed::inputRead, this, &CheckpointController::inspect);
+    connect(&m_feed, &InspectorFeed::textRead, this,
+            [this] { Q_EMIT textProblem(m_feed.textNote()); });
+    connect(&m_feed, &InspectorFeed::inspected, this, [this] {
+        if (!m_feed.text().isEmpty()) Q_EMIT textProblem(m_feed.textNote());
+    });
+    connect(&m_feed, &InspectorFeed::refused, this, [this](const QString& sentence) {
+        m_feed.text().isEmpty() ? failed(sentence) : textProblem(sentence);
     });
 }
 
 CheckpointController::~CheckpointController() {
     m_generator.clear();
-    for (LongTask* task : {&m_task, &m_numbers.task(), &m_session.task()}) {
+    for (LongTask* task : {&m_task, &m_numbers.task(), &m_feed.task()}) {
         task->disconnect();
         task->abandon();
     }
@@ -239,7 +234,7 @@ QString CheckpointController::evaluateDisabledReason() const {
     if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
     if (m_info->model->input() != InputKind::Images && !isLanguage())
         return QStringLiteral("Only image and language models can be evaluated on data");
-    if (isLanguage() && loaded() && !m_session.tokenizer()) return noTokenizer();
+    if (isLanguage() && loaded() && !m_feed.tokenizer()) return noTokenizer();
     return m_task.busy() ? QStringLiteral("Another task is running; wait for it or cancel it")
                          : QString();
 }
@@ -256,7 +251,7 @@ QString CheckpointController::noTokenizer() const {
 }
 
 bool CheckpointController::typesIds() const {
-    return loaded() && isLanguage() && !m_session.tokenizer() && m_info->model->info().opened;
+    return loaded() && isLanguage() && !m_feed.tokenizer() && m_info->model->info().opened;
 }
 
 bool CheckpointController::isEncoder() const {
@@ -271,7 +266,7 @@ QString CheckpointController::generateDisabledReason() const {
         return QString::fromStdString(why);
     }
     if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
-    return m_session.tokenizer() || typesIds() ? QString() : noTokenizer();
+    return m_feed.tokenizer() || typesIds() ? QString() : noTokenizer();
 }
 
 void CheckpointController::open(const QString& path) {
@@ -294,7 +289,8 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
     m_evaluatedOn.reset();
     m_numbers.setCheckpoint(info);
     m_info = std::move(info);
-    if (m_session.path() != path()) forgetWeights();
+    m_first = {};
+    if (m_feed.path() != path()) forgetWeights();
     m_recent.add(path(), widgets::byteSize(m_info->bytes));
     Q_EMIT opened();
     m_numbers.read();
@@ -322,44 +318,72 @@ void CheckpointController::convert(const QString& out) {
 void CheckpointController::forgetWeights() {
     m_generator.clear();
     m_prompt.clear();
-    m_session.clear();
+    m_feed.forget();
+    m_feed.dropWeights();
     Q_EMIT loadedChanged();
 }
 
-void CheckpointController::load() {
-    if (!loadDisabledReason().isEmpty() || loaded()) return;
-    m_session.load(
-        weightsAt(path(), std::nullopt),
+void CheckpointController::loadWith(const std::string& tokenizer) {
+    if (!loadDisabledReason().isEmpty() || (loaded() && tokenizer.empty())) return;
+    auto weights = weightsAt(path(), std::nullopt);
+    if (!tokenizer.empty()) weights.set("tokenizer", tokenizer);
+    m_feed.load(
+        weights,
         QStringLiteral("Loading the weights of %1").arg(QString::fromStdString(m_info->name)));
+}
+
+void CheckpointController::show(const Question& question) {
+    auto input = core::inputOf(question);
+    const auto tokenizer = input.text("tokenizer");
+    std::erase_if(input.options, [](const Option& option) { return option.name == "tokenizer"; });
+    if (loaded() && (tokenizer.empty() || tokenizer == m_feed.tokenizerPath()))
+        return choose(input);
+    m_first = std::move(input);
+    loadWith(tokenizer);
+}
+
+void CheckpointController::choose(const Question& input) {
+    if (input.option("text"))
+        m_feed.offerText(QString::fromStdString(input.text("text")));
+    else if (core::hasOwnInput(input))
+        m_feed.choose(input);
+    else
+        inspect();
 }
 
 void CheckpointController::weightsLoaded(const QString& warning) {
     m_prompt = m_data.isText() ? QString::fromStdString(m_data.prompt) : QString();
     Q_EMIT loadedChanged();
     if (!warning.isEmpty()) Q_EMIT warned(warning);
-    auto first = firstInput(m_session.offer());
+    if (const auto wanted = std::exchange(m_first, {}); core::hasOwnInput(wanted))
+        return choose(wanted);
+    auto first = firstInput(m_feed.offer());
     if (first.option("text") && m_data.isText() && !m_data.pinned_text.empty())
         first.set("text", m_data.pinned_text);
-    m_session.choose(first);
+    m_feed.choose(first);
 }
 
 void CheckpointController::chooseTokenizer(const QString& path) {
-    if (m_session.path().isEmpty()) return;
+    if (m_feed.path().isEmpty()) return;
     m_generator.stop();
-    m_session.chooseTokenizer(path);
+    m_feed.chooseTokenizer(path);
 }
 
 void CheckpointController::setBfloat16(bool on) {
-    if (m_session.bfloat16() == on) return;
-    m_session.setBfloat16(on);
-    if (loaded() && !on) m_session.inspect();  // shows the maps of the exact weights again
+    if (m_feed.bfloat16() == on) return;
+    m_feed.setBfloat16(on);
+    if (loaded() && !on) inspect();  // shows the maps of the exact weights again
 }
 
 void CheckpointController::setEdits(const EditList& edits) {
-    if (edits == m_session.edits()) return;
-    m_session.setEdits(edits);
+    if (edits == m_edits) return;
+    m_edits = edits;
     m_generator.setEdits(edits);
-    if (loaded()) m_session.inspect();
+    if (loaded()) inspect();
+}
+
+void CheckpointController::inspect() {
+    m_feed.show(weightsAt(m_feed.path(), std::nullopt, m_edits));
 }
 
 void CheckpointController::evaluate(const NamedEvaluation& wanted) {
@@ -367,7 +391,7 @@ void CheckpointController::evaluate(const NamedEvaluation& wanted) {
     auto [asked, name] = wanted;
     // The exact weights are evaluated, also after generating with rounded ones.
     asked.subjects = weightsAt(path(), std::nullopt).subjects;
-    if (const auto tokenizer = m_session.tokenizerPath(); loaded() && !tokenizer.empty())
+    if (const auto tokenizer = m_feed.tokenizerPath(); loaded() && !tokenizer.empty())
         asked.set("tokenizer", tokenizer);
     m_looker.askOnce(
         m_task, QStringLiteral("Evaluating on %1").arg(name), asked, core::evaluationOf,

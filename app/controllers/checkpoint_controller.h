@@ -13,7 +13,7 @@
 #include <QString>
 
 #include "app/controllers/hub_models.h"
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/text_generator.h"
 #include "types/checkpoint_info.h"
@@ -116,7 +116,10 @@ public:
     void open(const QString& path);
     void verify();
     /// Loads the weights and inspects a first input.
-    void load();
+    void load() { loadWith({}); }
+    /// Inspects the input of a question about the checkpoint that is open, with its tokenizer.
+    /// Loads the weights where they are not.
+    void show(const Question& question);
     /// Replaces the tokenizer of the loaded model by one from a file or folder.
     void chooseTokenizer(const QString& path);
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
@@ -130,7 +133,9 @@ public:
     void convert(const QString& out);
 
     CheckpointNumbers& numbers() { return m_numbers; }
-    Inspection& session() { return m_session; }
+    /// What its inspector shows.
+    InspectorFeed& feed() { return m_feed; }
+    const InspectorFeed& feed() const { return m_feed; }
     /// Asks about the weights that are shown.
     Looker& looker() { return m_looker; }
     TextGenerator& generator() { return m_generator; }
@@ -154,9 +159,7 @@ public:
     bool isEncoder() const;
     /// Whether the weights in use belong to the checkpoint shown; the header of another one may be
     /// open.
-    bool loaded() const {
-        return m_info && !m_session.path().isEmpty() && m_session.path() == path();
-    }
+    bool loaded() const { return m_info && !m_feed.path().isEmpty() && m_feed.path() == path(); }
     /// Why the action is disabled; empty when it is enabled.
     QString loadDisabledReason() const;
     QString verifyDisabledReason() const;
@@ -169,7 +172,6 @@ Q_SIGNALS:
     void opened();
     void verified(const relascope::VerifyReport& report);
     void loadedChanged();
-    void probed(const relascope::widgets::Inspected& result, const relascope::Question& input);
     /// Emitted with the problem of the typed text; empty if the text is valid.
     void textProblem(const QString& sentence);
     void evaluated(const relascope::Evaluation& evaluation, const QString& name);
@@ -183,6 +185,10 @@ private:
     void take(CheckpointInfo info, const QString& run, const DataOptions& data);
     void weightsLoaded(const QString& warning);
     void forgetWeights();
+    void loadWith(const std::string& tokenizer);
+    void choose(const Question& input);
+    /// Asks for the maps of the loaded weights with the edits.
+    void inspect();
 
     std::optional<CheckpointInfo> m_info;
     QString m_run, m_prompt;
@@ -192,7 +198,9 @@ private:
     RecentCheckpoints m_recent;
     HubModels m_hub;
     CheckpointNumbers m_numbers;
-    Inspection m_session;
+    InspectorFeed m_feed;
+    EditList m_edits;
+    Question m_first;  ///< the input that comes first once the weights are loaded
     TextGenerator m_generator;
     LongTask m_task;
     std::optional<wire::Asked> m_evaluatedOn;

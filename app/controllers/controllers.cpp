@@ -118,7 +118,7 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     });
     connect(&runs, &RunsController::failed, &messages, &Messages::error);
     connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);
-    connect(&probe, &ProbeController::failed, &messages, &Messages::error);
+    connect(&runInput, &RunInput::failed, &messages, &Messages::error);
     connect(&study, &StudyController::failed, &messages, &Messages::error);
     connect(&study, &StudyController::warned, &messages, &Messages::warning);
     connect(&study, &StudyController::ran, &messages,
@@ -126,48 +126,48 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     // Each inspector has edits of its own, and each run.
     connect(&selection, &Selection::currentChanged, &runEdits,
             [this] { runEdits.setOwner(selection.current()); });
-    connect(&runEdits, &InspectorEdits::changed, &probe, [this] {
-        const bool capture = probe.showsCapture();
-        probe.setEdits(runEdits.list());
-        if (capture && !probe.showsCapture())
+    connect(&runEdits, &InspectorEdits::changed, &runInput, [this] {
+        const bool capture = runInput.showsCapture();
+        runInput.setEdits(runEdits.list());
+        if (capture && !runInput.showsCapture())
             messages.info(QStringLiteral("Step %1 has maps without weights: with edits the nearest "
                                          "weights that were kept are shown")
                               .arg(widgets::groupedNumber(selection.step().value_or(0))));
     });
-    const auto block = [this] { runEdits.setBlocked(probe.whyNotEdited()); };
+    const auto block = [this] { runEdits.setBlocked(runInput.whyNotEdited()); };
     connect(&selection, &Selection::stepChanged, &runEdits, block);
-    connect(&probe, &ProbeController::modelChanged, &runEdits, block);
-    connect(&probe, &ProbeController::resultReady, &runEdits, block);
+    connect(&runInput, &RunInput::modelChanged, &runEdits, block);
+    connect(&runInput.feed(), &InspectorFeed::inspected, &runEdits, block);
     connect(&runs.records(), &RunRecords::loaded, &runEdits, block);
-    connect(&probe, &ProbeController::modelChanged, &runEdits, [this] {
-        const auto& options = probe.options();
+    connect(&runInput, &RunInput::modelChanged, &runEdits, [this] {
+        const auto& options = runInput.options();
         // A run without options yet may turn out to have the same model.
         if (options)
             runEdits.setModel(options->model,
                               QString::fromStdString(core::modelText(options->model)));
-        else if (probe.run().isEmpty())
+        else if (runInput.run().isEmpty())
             runEdits.setModel(std::nullopt, {});
     });
-    connect(&probe.session(), &Inspection::effectsFound, &runEdits, &InspectorEdits::setEffects);
-    connect(&checkpoint.session(), &Inspection::effectsFound, &checkpointEdits,
+    connect(&runInput.feed(), &InspectorFeed::effectsFound, &runEdits, &InspectorEdits::setEffects);
+    connect(&checkpoint.feed(), &InspectorFeed::effectsFound, &checkpointEdits,
             &InspectorEdits::setEffects);
-    connect(&probe, &ProbeController::meansFound, &runEdits, &InspectorEdits::setMeans);
-    connect(&checkpoint.session(), &Inspection::meansFound, &checkpointEdits,
+    connect(&runInput.feed(), &InspectorFeed::meansFound, &runEdits, &InspectorEdits::setMeans);
+    connect(&checkpoint.feed(), &InspectorFeed::meansFound, &checkpointEdits,
             &InspectorEdits::setMeans);
-    connect(&probe, &ProbeController::pointsFound, &runEdits, &InspectorEdits::setPoints);
-    connect(&probe, &ProbeController::editsRefused, &runEdits, &InspectorEdits::setProblem);
+    connect(&runInput.feed(), &InspectorFeed::pointsFound, &runEdits, &InspectorEdits::setPoints);
+    connect(&runInput.feed(), &InspectorFeed::editsRefused, &runEdits, &InspectorEdits::setProblem);
     connect(&checkpointEdits, &InspectorEdits::changed, &checkpoint,
             [this] { checkpoint.setEdits(checkpointEdits.list()); });
     const auto checkpointModel = [this] {
-        const auto& model = checkpoint.session().model();
+        const auto& model = checkpoint.feed().model();
         checkpointEdits.setModel(
             model, model ? QString::fromStdString(core::modelText(*model)) : QString());
     };
-    connect(&checkpoint.session(), &Inspection::loaded, &checkpointEdits, checkpointModel);
+    connect(&checkpoint.feed(), &InspectorFeed::loaded, &checkpointEdits, checkpointModel);
     connect(&checkpoint, &CheckpointController::loadedChanged, &checkpointEdits, checkpointModel);
-    connect(&checkpoint.session(), &Inspection::pointsFound, &checkpointEdits,
+    connect(&checkpoint.feed(), &InspectorFeed::pointsFound, &checkpointEdits,
             &InspectorEdits::setPoints);
-    connect(&checkpoint.session(), &Inspection::editsRefused, &checkpointEdits,
+    connect(&checkpoint.feed(), &InspectorFeed::editsRefused, &checkpointEdits,
             &InspectorEdits::setProblem);
     m_recording.setInterval(400);
     connect(&m_recording, &QTimer::timeout, this,

@@ -13,7 +13,7 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/looker.h"
 #include "app/controllers/measurements.h"
-#include "app/controllers/probe_controller.h"
+#include "app/controllers/run_input.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/study_controller.h"
 #include "app/controllers/training_controller.h"
@@ -38,7 +38,7 @@ public:
     TrainingController training;
     DeviceMonitor device{training, looker};
     ExperimentController experiment{runs, training, history, disk, looker};
-    ProbeController probe{runs, training, selection, looker};
+    RunInput runInput{runs, training, selection, looker};
     CheckpointController checkpoint;
     InspectorEdits runEdits{history, disk};         ///< edits on the Workbench
     InspectorEdits checkpointEdits{history, disk};  ///< edits on the Checkpoint page

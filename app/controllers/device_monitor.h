@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
+#include "app/controllers/looker.h"
 
 namespace relascope::app {
 

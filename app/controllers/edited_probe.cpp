@@ -6,7 +6,7 @@
 
 #include "answers/evaluation_answer.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
 #include "interventions/edit_words.h"
 #include "interventions/map_edits.h"
 #include "types/error.h"

@@ -5,8 +5,8 @@
 
 #include "app/controllers/examples.h"
 #include "app/controllers/experiment_controller.h"
-#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
+#include "app/controllers/looker.h"
 #include "app/controllers/run_estimates.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/training_controller.h"

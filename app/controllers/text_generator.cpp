@@ -9,8 +9,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
 #include "app/controllers/looker.h"
+#include "app/controllers/typed_text.h"
 #include "data/text_tokens.h"
 
 namespace relascope::app {
@@ -66,8 +67,8 @@ private:
     Batch m_post;
 };
 
-TextGenerator::TextGenerator(const Inspection& session, Looker& looker, QObject* parent)
-    : QObject(parent), m_session(session), m_looker(looker) {
+TextGenerator::TextGenerator(const InspectorFeed& feed, Looker& looker, QObject* parent)
+    : QObject(parent), m_feed(feed), m_looker(looker) {
     m_timer.setInterval(50);
     connect(&m_timer, &QTimer::timeout, this, &TextGenerator::fetch);
 }
@@ -143,7 +144,7 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     m_tokens.clear();
     m_job = std::make_shared<Job>();
     m_job->follow = m_follow;
-    m_job->asked = questionOf(m_session.opened(), prompt.toStdString(), options);
+    m_job->asked = questionOf(m_feed.opened(), prompt.toStdString(), options);
     m_job->asked.edits = {m_edits};
     m_asked = m_job->asked;
     Q_EMIT began({prompt.toStdString()}, m_job->both());
@@ -219,17 +220,17 @@ void TextGenerator::setFollow(bool on) {
 
 void TextGenerator::inspect(int index) {
     if (index < 0 || index >= size()) return;
-    if (!m_session.model() || !m_session.tokenizer()) return;
+    if (!m_feed.model() || !m_feed.tokenizer()) return;
     // The whole text, or as much as fits with the token in the middle.
-    const auto longest = static_cast<std::size_t>(longestLook(*m_session.model()));
+    const auto longest = static_cast<std::size_t>(longestLook(*m_feed.model()));
     const std::size_t end =
         std::min(m_tokens.size(), std::max(longest, static_cast<std::size_t>(index) + longest / 2));
     const std::size_t first = end > longest ? end - longest : 0;
-    wire::Asked asked(m_session.opened());
+    wire::Asked asked(m_feed.opened());
     asked.edits = {m_edits};
     m_looker.post(
         this,
-        [tokenizer = m_session.tokenizer(), asked,
+        [tokenizer = m_feed.tokenizer(), asked,
          tokens = std::vector<std::int64_t>(m_tokens.begin() + static_cast<std::ptrdiff_t>(first),
                                             m_tokens.begin() + static_cast<std::ptrdiff_t>(end)),
          first](Engine& models, const Looker::Progress& progress) mutable {

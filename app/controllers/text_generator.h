@@ -17,14 +17,14 @@
 
 namespace relascope::app {
 
-class Inspection;
+class InspectorFeed;
 class Looker;
 
 class TextGenerator : public QObject {
     Q_OBJECT
 public:
-    /// Generates texts with the model of `session`; its jobs run in the queue of `looker`.
-    TextGenerator(const Inspection& session, Looker& looker, QObject* parent = nullptr);
+    /// Generates texts with the model of `feed`; its jobs run in the queue of `looker`.
+    TextGenerator(const InspectorFeed& feed, Looker& looker, QObject* parent = nullptr);
     ~TextGenerator() override;
 
     void start(const QString& prompt, const GenerateOptions& options);
@@ -66,7 +66,7 @@ private:
     void fetch();
     void finish();
 
-    const Inspection& m_session;
+    const InspectorFeed& m_feed;
     Looker& m_looker;
     std::shared_ptr<Job> m_job;
     std::optional<wire::Asked> m_asked;

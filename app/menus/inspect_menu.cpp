@@ -105,7 +105,7 @@ void Menus::addInspect() {
         "Generate text with the newest weights of the run shown, on the Checkpoint page",
         [this] { m_window.opener().generateWith(m_c.selection.current()); },
         [this] {
-            return m_c.probe.readsText()
+            return m_c.runInput.readsText()
                        ? QString()
                        : "Select a run of a language model on the Workbench first";
         });
@@ -118,7 +118,7 @@ void Menus::addInspect() {
         [this] {
             const QString path = QFileDialog::getOpenFileName(&m_window, "Inspect image", {},
                                                               "Images (*.png *.jpg *.jpeg)");
-            if (!path.isEmpty()) m_c.probe.chooseImage(path);
+            if (!path.isEmpty()) m_c.runInput.chooseImage(path);
         },
         [nothing, onCheckpoint] {
             return onCheckpoint() ? "Use the source pane of the checkpoint's inspector" : nothing();

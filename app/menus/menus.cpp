@@ -139,20 +139,20 @@ void Menus::watch() {
     auto* exporting = &m_window.runActions().exporter().task();
     connect(exporting, &LongTask::began, this, &Menus::refresh);
     connect(exporting, &LongTask::ended, this, &Menus::refresh);
-    connect(&c.checkpoint, &CheckpointController::probed, this, &Menus::refresh);
+    connect(&c.checkpoint.feed(), &InspectorFeed::inspected, this, &Menus::refresh);
     connect(&c.checkpoint, &CheckpointController::loadedChanged, this, &Menus::refresh);
     // Maps that follow maps change no entry.
     const auto shown = std::make_shared<bool>(false);
-    connect(&c.probe, &ProbeController::cleared, this, [this, shown] {
+    connect(&c.runInput, &RunInput::cleared, this, [this, shown] {
         *shown = false;
         refresh();
     });
-    connect(&c.probe, &ProbeController::resultReady, this, [this, shown] {
+    connect(&c.runInput.feed(), &InspectorFeed::inspected, this, [this, shown] {
         if (!std::exchange(*shown, true)) refresh();
     });
     for (const auto* edits : {&c.runEdits, &c.checkpointEdits})
         connect(edits, &InspectorEdits::stateChanged, this, &Menus::refresh);
-    connect(&m_window.duelPage()->probes(), &DuelProbes::answered, this, &Menus::refresh);
+    connect(&m_window.duelPage()->feeds(), &DuelFeeds::answered, this, &Menus::refresh);
     for (const auto* inspector : m_window.findChildren<widgets::RelationInspector*>())
         for (const auto signal :
              {&widgets::RelationInspector::textShown, &widgets::RelationInspector::pinChanged})

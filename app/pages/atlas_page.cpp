@@ -12,7 +12,7 @@
 #include "analysis/dictionary.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/map_edits.h"
 #include "widgets/analysis/analysis_frame.h"
@@ -34,8 +34,8 @@ AtlasPage::AtlasPage(Controllers& controllers)
         connect(sender, signal, this, &AtlasPage::refresh);
     };
     follow(this, &AnalysisWindow::shown);
-    follow(&c.probe, &ProbeController::modelChanged);
-    follow(&c.probe, &ProbeController::splitsChanged);
+    follow(&c.runInput, &RunInput::modelChanged);
+    follow(&c.runInput, &RunInput::splitsChanged);
     follow(&c.selection, &Selection::stepChanged);
     follow(&c.runEdits, &InspectorEdits::changed);
     // Not updated at each step that a training keeps, as that would cancel the analysis.
@@ -75,7 +75,7 @@ AtlasPage::AtlasPage(Controllers& controllers)
             });
     // The example that is shown until then may have fewer objects.
     connect(&c.selection, &Selection::sampleChanged, this, [this] { m_wanted.reset(); });
-    connect(&c.probe, &ProbeController::resultReady, this,
+    connect(&c.runInput.feed(), &InspectorFeed::inspected, this,
             [this](const widgets::Inspected& inspected) {
                 if (!m_wanted) return;
                 const int objects = inspected.result->sample.source.size();
@@ -121,9 +121,9 @@ LongTask& AtlasPage::scanTask() {
 
 void AtlasPage::showExample(const QString& split, qint64 example, const MapCell& cell) {
     // Captures hold other examples, but where they are all there is.
-    if (m_controllers.probe.showsCapture() && !m_controllers.probe.recorded())
+    if (m_controllers.runInput.showsCapture() && !m_controllers.runInput.recorded())
         m_controllers.selection.setStep(std::nullopt);
-    m_controllers.probe.chooseSample(split, example);
+    m_controllers.runInput.chooseSample(split, example);
     m_wanted = m_controllers.selection.view();
     m_wanted->kind = cell.kind, m_wanted->layer = cell.layer, m_wanted->index = cell.index;
     m_wanted->source = cell.i, m_wanted->target = cell.j;
@@ -138,7 +138,7 @@ void AtlasPage::learn(Learn why) {
     if (why == Learn::Kept) return tab.findKept();
     if (controller().followed(scan)) return;
     if (!tab.missing().isEmpty())
-        return Q_EMIT learnRefused(m_controllers.probe.run(), tab.missing());
+        return Q_EMIT learnRefused(m_controllers.runInput.run(), tab.missing());
     auto asked = tab.question();
     asked.set("seconds", kQuickScan);
     tab.run(std::move(asked));
@@ -152,17 +152,17 @@ bool AtlasPage::hasKeptScan(const QString& path) {
 std::optional<Subject> AtlasPage::subject() const {
     auto& c = m_controllers;
     Subject subject;
-    const QString run = c.probe.run();
+    const QString run = c.runInput.run();
     const RunInfo* info = c.runs.info(run);
     if (run.isEmpty() || !info) {
-        const QString checkpoint = c.checkpoint.session().path();
+        const QString checkpoint = c.checkpoint.feed().path();
         if (checkpoint.isEmpty()) return std::nullopt;
         subject.model().path = checkpoint.toStdString();
         subject.name = QFileInfo(checkpoint).fileName();
         return subject;
     }
     subject.model().path = run.toStdString();
-    subject.setData(c.probe.data());
+    subject.setData(c.runInput.data());
     subject.edits() = c.runEdits.list();
     subject.noModel = c.runs.whyNoModel(run);
     // What is measured of a run without a model are its captures.

@@ -16,7 +16,8 @@
 
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
+#include "app/controllers/typed_text.h"
 #include "app/pages/checkpoint_details.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
@@ -400,12 +401,12 @@ void CheckpointText::wire() {
     connect(&generator, &TextGenerator::failed, m_panel, &widgets::GeneratePanel::fail);
     connect(&generator, &TextGenerator::inspected, this, &CheckpointText::showResult);
 
-    auto& session = m_c.session();
+    auto& session = m_c.feed();
     connect(m_inspector.sourcePane()->textInput(), &widgets::TextInput::textTyped, &session,
-            &Inspection::chooseText);
+            &InspectorFeed::chooseText);
     connect(&m_c, &CheckpointController::textProblem, m_inspector.sourcePane()->textInput(),
             &widgets::TextInput::setProblem);
-    connect(&session, &Inspection::textOffered, this, [this](const QString& text) {
+    connect(&session, &InspectorFeed::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector.sourcePane()->textInput();
         input->setOpen(true);
         input->setText(text);
@@ -415,7 +416,7 @@ void CheckpointText::wire() {
 void CheckpointText::refresh() {
     const QString why = m_c.generateDisabledReason();
     m_panel->setAvailable(why.isEmpty(), why);
-    m_tokenizerRow->setVisible(m_c.loaded() && !m_c.session().tokenizer());
+    m_tokenizerRow->setVisible(m_c.loaded() && !m_c.feed().tokenizer());
     m_needed->setText(m_c.typesIds()
                           ? QStringLiteral("No tokenizer that can be read: type token ids.")
                           : QStringLiteral("The tokenizer of this model is unknown."));
@@ -448,8 +449,8 @@ void CheckpointText::showNextTokens() {
     app::showNextTokens(*m_inspector.sourcePane()->outcome(), *result, inspected.before.get(),
                         m_c.isEncoder());
     m_inspector.setSubText(
-        QFileInfo(m_c.session().path()).fileName() +
-        (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));
+        QFileInfo(m_c.feed().path()).fileName() +
+        (m_c.feed().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));
 }
 
 void CheckpointText::showResult(const std::shared_ptr<const ProbeResult>& result, int first) {

@@ -311,7 +311,7 @@ void CheckpointPage::wire() {
     auto& numbers = m_c.numbers();
     m_task->follow(m_c.task());
     m_numbers->follow(numbers.task());
-    m_inspecting->follow(m_c.session().task());
+    m_inspecting->follow(m_c.feed().task());
     const auto cancelled = [this](JobStrip* strip, const char* text) {
         connect(strip, &JobStrip::cancelled, this,
                 [this, text] { m_messages.info(QString::fromLatin1(text)); });
@@ -329,7 +329,7 @@ void CheckpointPage::wire() {
     connect(&m_c, &CheckpointController::warned, &m_messages, &Messages::warning);
     // A success removes the error message.
     const auto forgive = [this] { m_error->setSentence({}); };
-    connect(&m_c, &CheckpointController::probed, this, forgive);
+    connect(&m_c.feed(), &InspectorFeed::inspected, this, forgive);
     connect(&m_c, &CheckpointController::verified, this, forgive);
     connect(&m_c, &CheckpointController::evaluated, this, forgive);
     connect(&m_c, &CheckpointController::converted, this, forgive);
@@ -388,7 +388,7 @@ void CheckpointPage::wireInspector() {
     connect(m_inspector, &widgets::RelationInspector::emptyStateActivated, &m_c,
             &CheckpointController::load);
     connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::chosen, this,
-            [this](const std::vector<Option>& input) { m_c.session().choose(inputAs(input)); });
+            [this](const std::vector<Option>& input) { m_c.feed().choose(inputAs(input)); });
     connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::imageRequested, this,
             [this] {
                 if (const QString path = askPicture(); !path.isEmpty()) openDropped(path);
@@ -398,10 +398,9 @@ void CheckpointPage::wireInspector() {
     connect(m_inspector, &widgets::RelationInspector::exported, this,
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
     connect(m_inspector, &widgets::RelationInspector::exportFailed, this, &CheckpointPage::fail);
-    connect(&m_c, &CheckpointController::probed, this, &CheckpointPage::showProbe);
-    connect(
-        m_inspector, &widgets::RelationInspector::viewChanged, this,
-        [this](const widgets::InspectorView& view) { m_c.session().setShownLayer(view.layer); });
+    connect(&m_c.feed(), &InspectorFeed::inspected, this, &CheckpointPage::showProbe);
+    connect(m_inspector, &widgets::RelationInspector::viewChanged, this,
+            [this](const widgets::InspectorView& view) { m_c.feed().setShownLayer(view.layer); });
 }
 
 void CheckpointPage::opened() {
@@ -441,13 +440,13 @@ void CheckpointPage::refresh() {
 }
 
 void CheckpointPage::loadedChanged() {
-    const QString path = m_c.session().path();
+    const QString path = m_c.feed().path();
     if (path.isEmpty()) {
         m_viewChosen = false;
         m_inspector->setResult(nullptr);
         m_inspector->setSubText({});
     } else {
-        m_inspector->sourcePane()->setInputs(m_c.session().offer());
+        m_inspector->sourcePane()->setInputs(m_c.feed().offer());
         m_inspector->setSubText(QFileInfo(path).fileName());
         m_messages.ok(QStringLiteral("Loaded the weights of %1").arg(title()));
     }
@@ -472,7 +471,7 @@ void CheckpointPage::chooseTensor(const QString& name) {
     m_c.numbers().chooseTensor(name);
 }
 
-void CheckpointPage::showProbe(const widgets::Inspected& inspected, const Question& input) {
+void CheckpointPage::showProbe(const widgets::Inspected& inspected) {
     const auto& result = inspected.result;
     m_text->leave();
     m_inspector->setInspected(inspected);
@@ -481,7 +480,7 @@ void CheckpointPage::showProbe(const widgets::Inspected& inspected, const Questi
         !result->partial || isOneText(result->sample) || result->grid.tokens() > 0;
     if (viewable && !std::exchange(m_viewChosen, true)) m_inspector->setView(firstView(*result));
     auto* inputs = m_inspector->sourcePane()->inputs();
-    inputs->showInput(input, result->sample);
+    inputs->showInput(m_c.feed().shown(), result->sample);
     m_text->showNextTokens();
     refresh();
 }
@@ -528,13 +527,12 @@ void CheckpointPage::openDropped(const QString& path) {
         return;
     }
     if (!isPicture(path)) return m_c.open(path);
-    if (m_c.session().path().isEmpty() ||
-        m_c.session().offer().kind != widgets::InputOffer::Kind::Images)
+    if (m_c.feed().path().isEmpty() || m_c.feed().offer().kind != widgets::InputOffer::Kind::Images)
         return fail(
             QFileInfo(path).fileName() +
             QStringLiteral(
                 ": an image can be inspected once the weights of an image model are loaded"));
-    m_c.session().choose(inputAs({{"image", path.toStdString()}}));
+    m_c.feed().choose(inputAs({{"image", path.toStdString()}}));
 }
 
 void CheckpointPage::dragEnterEvent(QDragEnterEvent* event) {
@@ -550,10 +548,9 @@ void CheckpointPage::dropEvent(QDropEvent* event) {
 }
 
 bool CheckpointPage::takeText(const QString& path) {
-    if (m_c.session().path().isEmpty() ||
-        m_c.session().offer().kind != widgets::InputOffer::Kind::Text)
+    if (m_c.feed().path().isEmpty() || m_c.feed().offer().kind != widgets::InputOffer::Kind::Text)
         return false;
-    m_c.session().chooseTextFile(path);
+    m_c.feed().chooseTextFile(path);
     return true;
 }
 

@@ -102,7 +102,7 @@ private:
     void showProblems();
     void chooseTensor(const QString& name);
     void chooseTokenizer();
-    void showProbe(const widgets::Inspected& inspected, const Question& input);
+    void showProbe(const widgets::Inspected& inspected);
     void openDropped(const QString& path);
     void fail(const QString& sentence);
     void convert();

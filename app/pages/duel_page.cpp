@@ -17,6 +17,7 @@
 
 #include "analysis/duel.h"
 #include "app/controllers/controllers.h"
+#include "app/controllers/typed_text.h"
 #include "app/opener.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/checkpoint_details.h"
@@ -125,8 +126,8 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     column->addWidget(m_strip);
     for (std::size_t side = 0; side < 2; ++side) {
         auto *strip = new JobStrip(this), *opening = new JobStrip(this);
-        strip->follow(m_probes.task(side));
-        opening->follow(m_probes.opening(side));
+        strip->follow(m_feeds.task(side));
+        opening->follow(m_feeds.opening(side));
         column->addWidget(strip);
         column->addWidget(opening);
         connect(strip, &JobStrip::cancelled, this, [this, side] {
@@ -137,19 +138,19 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     column->addWidget(m_error);
     column->addWidget(m_stack, 1);
 
-    m_strip->follow(m_probes.task());
-    connect(&m_probes, &DuelProbes::subjectsChanged, this, &DuelPage::subjectsChanged);
-    connect(&m_probes, &DuelProbes::dataRead, this, [this] {
+    m_strip->follow(m_feeds.task());
+    connect(&m_feeds, &DuelFeeds::subjectsChanged, this, &DuelPage::subjectsChanged);
+    connect(&m_feeds, &DuelFeeds::dataRead, this, [this] {
         offerSamples();
         subjectsChanged();
     });
-    connect(&m_probes, &DuelProbes::answered, this, &DuelPage::show);
-    connect(&m_probes, &DuelProbes::refused, this, &DuelPage::refuse);
-    connect(&m_probes, &DuelProbes::notOpened, m_error, &ErrorStrip::setSentence);
+    connect(&m_feeds, &DuelFeeds::answered, this, &DuelPage::show);
+    connect(&m_feeds, &DuelFeeds::refused, this, &DuelPage::refuse);
+    connect(&m_feeds, &DuelFeeds::notOpened, m_error, &ErrorStrip::setSentence);
     connect(m_again, &QPushButton::clicked, this, [this] {
-        if (!m_probes.complete()) return;
+        if (!m_feeds.complete()) return;
         for (std::size_t side = 0; side < 2; ++side)
-            if (const QString host = m_probes.host(side); !m_c.hosts.isUsable(host))
+            if (const QString host = m_feeds.host(side); !m_c.hosts.isUsable(host))
                 m_c.hosts.refresh(host);
         again();
     });
@@ -164,15 +165,15 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
                 [this, side] { setSubject(side, shownOnWorkbench()); });
         connect(m_slots[side], &SubjectSlot::farChosen, this, [this, side](const QString& path) {
             m_error->setSentence({});
-            m_probes.openFar(side, path);
+            m_feeds.openFar(side, path);
         });
         connect(m_slots[side], &SubjectSlot::againChosen, this, [this, side] {
             m_error->setSentence({});
-            m_probes.readAgain(side);
+            m_feeds.readAgain(side);
             subjectsChanged();
         });
         connect(m_slots[side], &SubjectSlot::otherSideChosen, this, [this] {
-            auto a = m_probes.subject(0), b = m_probes.subject(1);
+            auto a = m_feeds.subject(0), b = m_feeds.subject(1);
             setSubject(0, std::move(b)), setSubject(1, std::move(a));
         });
     }
@@ -183,17 +184,17 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     samples->setLabels({});
     connect(samples, &widgets::SampleChooser::sampleRequested, this,
             [this](const QString& split, qint64 index) {
-                m_probes.chooseExample(split.toStdString(), index);
+                m_feeds.chooseExample(split.toStdString(), index);
                 offerSamples();
             });
     connect(samples, &widgets::SampleChooser::randomSampleRequested, this,
             [this](const QString& split) {
-                const auto& data = m_probes.data();
+                const auto& data = m_feeds.data();
                 if (!data) return;
                 const auto size = data->at(split.toStdString()).info.size;
-                m_probes.chooseExample(split.toStdString(),
-                                       QRandomGenerator::global()->bounded(
-                                           static_cast<quint64>(std::max<qint64>(1, size))));
+                m_feeds.chooseExample(split.toStdString(),
+                                      QRandomGenerator::global()->bounded(
+                                          static_cast<quint64>(std::max<qint64>(1, size))));
                 offerSamples();
             });
     connect(m_measure, &AnalysisWindow::exampleRequested, this,
@@ -201,7 +202,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
                 auto next = m_inspector->view();
                 next.source = cell.i;
                 m_inspector->setView(next);
-                m_probes.chooseExample(split.toStdString(), example);
+                m_feeds.chooseExample(split.toStdString(), example);
                 offerSamples();
             });
     connect(m_measure, &AnalysisWindow::mapRequested, this, &DuelPage::showPartners);
@@ -211,7 +212,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
 DuelPage::~DuelPage() = default;
 
 std::optional<View> DuelPage::describe(std::size_t side) const {
-    const auto shown = m_probes.shown(side);
+    const auto shown = m_feeds.shown(side);
     return shown ? viewOf(*shown) : std::nullopt;
 }
 
@@ -221,31 +222,30 @@ AnalysisTab* DuelPage::tab() const {
 
 void DuelPage::refuse(const QString& sentence) {
     m_error->setSentence(sentence);
-    m_again->setVisible(m_probes.complete());
+    m_again->setVisible(m_feeds.complete());
     m_inspector->mapPane()->setOutdated(true, false);  // the map shown is for the previous request
 }
 
 void DuelPage::setSubject(std::size_t side, std::optional<wire::Asked> subject) {
     m_error->setSentence({});
     m_again->hide();
-    m_probes.setSubject(side, std::move(subject));
+    m_feeds.setSubject(side, std::move(subject));
 }
 
 /// Connects the inputs of the user, which both sides read instead of an example.
 void DuelPage::connectInputs() {
     auto* source = m_inspector->sourcePane();
-    connect(source->textInput(), &widgets::TextInput::textTyped, &m_probes,
-            &DuelProbes::chooseText);
-    connect(&m_probes, &DuelProbes::textProblem, source->textInput(),
+    connect(source->textInput(), &widgets::TextInput::textTyped, &m_feeds, &DuelFeeds::chooseText);
+    connect(&m_feeds, &DuelFeeds::textProblem, source->textInput(),
             &widgets::TextInput::setProblem);
     // The typed text, without the tokens that a tokenizer adds around it.
     connect(source->textInput(), &widgets::TextInput::opened, this, [this, source] {
-        if (const auto& own = m_probes.own(); own && own->option("text"))
+        if (const auto& own = m_feeds.own(); own && own->option("text"))
             source->textInput()->setText(QString::fromStdString(own->text("text")));
     });
     auto* inputs = source->inputs();
     connect(inputs, &widgets::InputChooser::chosen, this,
-            [this](const std::vector<Option>& input) { m_probes.chooseInput(inputAs(input)); });
+            [this](const std::vector<Option>& input) { m_feeds.choose(inputAs(input)); });
     connect(inputs, &widgets::InputChooser::imageRequested, this, [this] {
         const QString path =
             QFileDialog::getOpenFileName(window(), QStringLiteral("Inspect image"), {},
@@ -256,13 +256,13 @@ void DuelPage::connectInputs() {
 
 void DuelPage::take(const QString& path) {
     if (isPicture(path)) {
-        if (!m_probes.complete())
+        if (!m_feeds.complete())
             return m_error->setSentence(
                 QStringLiteral("%1: choose A and B first; then both read the picture.")
                     .arg(QFileInfo(path).fileName()));
-        return m_probes.chooseInput(inputAs({{"image", path.toStdString()}}));
+        return m_feeds.choose(inputAs({{"image", path.toStdString()}}));
     }
-    setSubject(m_probes.subject(0) ? 1 : 0, weightsAt(subjectPath(path), std::nullopt));
+    setSubject(m_feeds.subject(0) ? 1 : 0, weightsAt(subjectPath(path), std::nullopt));
 }
 
 std::optional<wire::Asked> DuelPage::shownOnWorkbench() const {
@@ -272,11 +272,11 @@ std::optional<wire::Asked> DuelPage::shownOnWorkbench() const {
 }
 
 void DuelPage::subjectsChanged() {
-    for (std::size_t side = 0; side < 2; ++side) m_slots[side]->setSubject(m_probes.subject(side));
+    for (std::size_t side = 0; side < 2; ++side) m_slots[side]->setSubject(m_feeds.subject(side));
     m_inspector->setPartner(std::nullopt);  // the partner belonged to other subjects
     std::array<QString, 2> paths;
     for (std::size_t side = 0; side < 2; ++side)
-        if (const auto& subject = m_probes.subject(side)) paths[side] = placeOf(*subject);
+        if (const auto& subject = m_feeds.subject(side)) paths[side] = placeOf(*subject);
     // Maps of another step stay dimmed until the next ones; those of another model do not.
     if (paths != m_paths) {
         m_first = m_first || paths[1] != m_paths[1];
@@ -285,37 +285,37 @@ void DuelPage::subjectsChanged() {
         m_inspector->setSubText({});
         m_inspector->sourcePane()->outcome()->clear();
     }
-    if (!m_probes.answer(0) || !m_probes.answer(1)) m_inspector->mapPane()->setOutdated(true);
-    const auto &a = m_probes.subject(0), &b = m_probes.subject(1);
+    if (!m_feeds.answer(0) || !m_feeds.answer(1)) m_inspector->mapPane()->setOutdated(true);
+    const auto &a = m_feeds.subject(0), &b = m_feeds.subject(1);
     m_empty->setSentence(a || b ? kSecondMissing : kBothMissing);
-    m_stack->setCurrentIndex(m_probes.complete() ? 1 : 0);
+    m_stack->setCurrentIndex(m_feeds.complete() ? 1 : 0);
     describeApart();
     m_below->setCurrentIndex(areApart() ? 1 : 0);
-    if (!m_probes.complete() || areApart()) return m_measure->setSubject(std::nullopt);
+    if (!m_feeds.complete() || areApart()) return m_measure->setSubject(std::nullopt);
     Subject subject;
     subject.asked = *a;
     subject.asked.subjects.push_back(b->subjects[0]);
     subject.asked.edits.push_back(b->edits[0]);
     subject.name = QStringLiteral("A: %1, B: %2").arg(titleOf(*a), titleOf(*b));
-    subject.setData(m_probes.data());
+    subject.setData(m_feeds.data());
     m_measure->setSubject(std::move(subject));
 }
 
 bool DuelPage::areApart() const {
-    return m_probes.complete() && m_probes.host(0) != m_probes.host(1);
+    return m_feeds.complete() && m_feeds.host(0) != m_feeds.host(1);
 }
 
 void DuelPage::describeApart() {
     if (!areApart()) return;
-    const QString a = m_probes.host(0), b = m_probes.host(1);
+    const QString a = m_feeds.host(0), b = m_feeds.host(1);
     const QString here = QStringLiteral("this computer");
     auto sentence =
         QStringLiteral("A is on %1, B on %2: to be measured, both must be on this computer.")
             .arg(a.isEmpty() ? here : a, b.isEmpty() ? here : b);
     bool fetched = true, copied = true;
     for (std::size_t side = 0; side < 2; ++side) {
-        const auto& subject = *m_probes.subject(side);
-        if (m_probes.host(side).isEmpty()) continue;
+        const auto& subject = *m_feeds.subject(side);
+        if (m_feeds.host(side).isEmpty()) continue;
         const QString letter(side == 0 ? u'A' : u'B'), run = runOf(subject);
         if (run.isEmpty()) {
             fetched = false;
@@ -326,7 +326,7 @@ void DuelPage::describeApart() {
             continue;
         }
         copied = copied && QFileInfo::exists(m_c.runs.placeOfCopy(run));
-        const auto& data = m_probes.data();
+        const auto& data = m_feeds.data();
         if (!data || data->data.run != run.toStdString()) continue;
         const auto file = QString::fromStdString(data->data.options.path);
         if (!file.isEmpty() && !QFileInfo::exists(file))
@@ -343,8 +343,8 @@ void DuelPage::describeApart() {
 
 void DuelPage::fetchApart() {
     for (std::size_t side = 0; side < 2 && areApart(); ++side) {
-        const auto& subject = *m_probes.subject(side);
-        if (m_probes.host(side).isEmpty()) continue;
+        const auto& subject = *m_feeds.subject(side);
+        if (m_feeds.host(side).isEmpty()) continue;
         const QString run = runOf(subject);
         // A checkpoint without a run was chosen since then; describeApart() says what to do.
         if (run.isEmpty()) return;
@@ -361,7 +361,7 @@ void DuelPage::fetchApart() {
 bool DuelPage::chooseCopy(const QString& run, const QString& copy) {
     bool chosen = false;
     for (std::size_t side = 0; side < 2; ++side) {
-        auto next = m_probes.subject(side);
+        auto next = m_feeds.subject(side);
         if (!next || runOf(*next) != run) continue;
         next->subjects[0].path = (copy + placeOf(*next).mid(run.size())).toStdString();
         setSubject(side, next);
@@ -371,14 +371,14 @@ bool DuelPage::chooseCopy(const QString& run, const QString& copy) {
 }
 
 void DuelPage::again() {
-    if (m_probes.answer(0) && m_probes.answer(1)) return;
+    if (m_feeds.answer(0) && m_feeds.answer(1)) return;
     m_error->setSentence({});
     m_inspector->mapPane()->setOutdated(true);
-    m_probes.again();
+    m_feeds.again();
 }
 
 void DuelPage::offerSamples() {
-    const auto& data = m_probes.data();
+    const auto& data = m_feeds.data();
     auto* source = m_inspector->sourcePane();
     QStringList names;
     std::vector<qint64> sizes;
@@ -388,9 +388,12 @@ void DuelPage::offerSamples() {
     }
     source->samples()->setSplits(names, sizes);
     if (data)
-        source->samples()->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
-    source->setInputs(data ? widgets::InputOffer() : m_probes.offer());
-    source->textInput()->setOpen(false);
+        source->samples()->setSample(QString::fromStdString(m_feeds.split()), m_feeds.example());
+    source->setInputs(data ? widgets::InputOffer() : m_feeds.offer());
+    // A text that is being typed is read by the new A, too.
+    const auto& own = m_feeds.own();
+    const bool typed = own && own->option("text") && !(*own == firstInput(m_feeds.offer()));
+    if (!typed) source->textInput()->setOpen(false);
 }
 
 void DuelPage::showPartners(MapKind kind, int layer, int index) {
@@ -415,9 +418,9 @@ void DuelPage::showPartners(MapKind kind, int layer, int index) {
 }
 
 void DuelPage::show(const widgets::Inspected& inspected) {
-    m_error->setSentence(m_probes.problems());
+    m_error->setSentence(m_feeds.problems());
     m_again->hide();
-    const auto& b = *m_probes.subject(1);
+    const auto& b = *m_feeds.subject(1);
     auto both = inspected;
     both.pinned.view = describe(0);
     if (b.edits[0].anyEnabled()) both.words = wordsOfList(b.edits[0]);
@@ -433,12 +436,12 @@ void DuelPage::show(const widgets::Inspected& inspected) {
     // Checkpoints have no step; an input of the user is not in the chooser.
     QStringList words;
     if (run) words << QStringLiteral("step %1").arg(widgets::groupedNumber(result.step));
-    if (m_probes.own() || !run) words << QString::fromStdString(result.sample.origin);
+    if (m_feeds.own() || !run) words << QString::fromStdString(result.sample.origin);
     m_inspector->setSubText(words.join(QStringLiteral(" \u00B7 ")));
     auto* source = m_inspector->sourcePane();
-    if (m_probes.data())
-        source->samples()->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
-    if (const auto& own = m_probes.own()) source->inputs()->showInput(*own, result.sample);
+    if (m_feeds.data())
+        source->samples()->setSample(QString::fromStdString(m_feeds.split()), m_feeds.example());
+    if (const auto& own = m_feeds.own()) source->inputs()->showInput(*own, result.sample);
     if (!isOneText(result.sample)) return source->outcome()->clear();
     showNextTokens(*source->outcome(), result, inspected.pinned.result.get());
 }

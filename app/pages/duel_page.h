@@ -10,7 +10,7 @@
 #include <QByteArray>
 #include <QWidget>
 
-#include "app/controllers/duel_probes.h"
+#include "app/controllers/duel_feeds.h"
 #include "app/pages/analysis_window.h"
 
 class QSplitter;
@@ -47,7 +47,7 @@ public:
     /// What the Workbench shows: its run, step and edits.
     std::optional<wire::Asked> shownOnWorkbench() const;
 
-    DuelProbes& probes() { return m_probes; }
+    DuelFeeds& feeds() { return m_feeds; }
     widgets::RelationInspector* inspector() const { return m_inspector; }
     widgets::EmptyState* emptyState() const { return m_empty; }
     AnalysisTab* tab() const;
@@ -91,7 +91,7 @@ private:
 
     Controllers& m_c;
     RunExport& m_fetches;
-    DuelProbes m_probes;
+    DuelFeeds m_feeds;
     std::array<SubjectSlot*, 2> m_slots;
     JobStrip* m_strip;
     ErrorStrip* m_error;

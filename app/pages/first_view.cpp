@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/controllers/inspection.h"
+#include "app/controllers/typed_text.h"
 #include "widgets/source/patch_view.h"
 
 namespace relascope::app {

@@ -8,7 +8,7 @@
 #include <QString>
 #include <QWidget>
 
-#include "app/controllers/duel_probes.h"
+#include "app/controllers/duel_feeds.h"
 
 class QComboBox;
 class QMenu;

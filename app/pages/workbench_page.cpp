@@ -15,8 +15,9 @@
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
 #include "app/controllers/job_queue.h"
+#include "app/controllers/typed_text.h"
 #include "app/curves_figure.h"
 #include "app/pages/data_source.h"
 #include "app/pages/first_view.h"
@@ -139,7 +140,7 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     connect(m_scanning, &JobStrip::cancelled, m_findings, &widgets::FindingsBar::clear);
     auto* searching = new JobStrip(page);
     searching->setObjectName(QStringLiteral("search"));
-    searching->follow(m_c.probe.search());
+    searching->follow(m_c.runInput.search());
     column->addWidget(searching);
     auto* away = new widgets::Box(&widgets::Theme::warningFill, true, page);
     m_away = away;
@@ -203,7 +204,7 @@ void WorkbenchPage::connectCurves() {
         m_recalled = false;
         recallScan();
     });
-    connect(&c.probe, &ProbeController::splitsChanged, this, &WorkbenchPage::recallScan);
+    connect(&c.runInput, &RunInput::splitsChanged, this, &WorkbenchPage::recallScan);
     connect(&c.runs.records(), &RunRecords::loaded, this, [this](const QString& path) {
         m_curves->clearPoints(path);
         showPoints(path);
@@ -278,41 +279,41 @@ void WorkbenchPage::connectInspector() {
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
 
-    connect(
-        &c.probe, &ProbeController::resultReady, this, [this](const widgets::Inspected& inspected) {
-            const auto& result = inspected.result;
-            // A picture of the user is named; a sample is already shown in the chooser.
-            const bool text = isOneText(result->sample);
-            const bool own = text ? result->sample.origin == kTyped
-                                  : !result->sample.image.empty() && result->sample.label < 0;
-            const bool sample = !own;
-            m_inspector->setSubText(sample
-                                        ? QString()
-                                        : QString("step %1 · %2")
-                                              .arg(widgets::groupedNumber(result->step),
-                                                   QString::fromStdString(result->sample.origin)));
-            // The first view of objects depends on the maps, which may follow.
-            const bool viewable = !result->partial || text || result->grid.tokens() > 0;
-            if (viewable && m_c.selection.view() == widgets::InspectorView()) {
-                m_c.selection.setView(firstView(*result));
-            } else if (text && !m_text) {
-                // The position of a patch has no meaning for a text.
-                widgets::InspectorView view = m_c.selection.view();
-                showTextMap(result->sample.source, &view);
-                m_c.selection.setView(view);
-            }
-            m_text = text;
-            showSubject();
-            const bool marked = m_inspector->edited();
-            m_inspector->setInspected(inspected);
-            if (marked || inspected.edited()) showMarks(m_c.selection.current());
-            showOutcome();
-        });
+    connect(&c.runInput.feed(), &InspectorFeed::inspected, this,
+            [this](const widgets::Inspected& inspected) {
+                const auto& result = inspected.result;
+                // A picture of the user is named; a sample is already shown in the chooser.
+                const bool text = isOneText(result->sample);
+                const bool own = text ? result->sample.origin == kTyped
+                                      : !result->sample.image.empty() && result->sample.label < 0;
+                const bool sample = !own;
+                m_inspector->setSubText(
+                    sample ? QString()
+                           : QString("step %1 · %2")
+                                 .arg(widgets::groupedNumber(result->step),
+                                      QString::fromStdString(result->sample.origin)));
+                // The first view of objects depends on the maps, which may follow.
+                const bool viewable = !result->partial || text || result->grid.tokens() > 0;
+                if (viewable && m_c.selection.view() == widgets::InspectorView()) {
+                    m_c.selection.setView(firstView(*result));
+                } else if (text && !m_text) {
+                    // The position of a patch has no meaning for a text.
+                    widgets::InspectorView view = m_c.selection.view();
+                    showTextMap(result->sample.source, &view);
+                    m_c.selection.setView(view);
+                }
+                m_text = text;
+                showSubject();
+                const bool marked = m_inspector->edited();
+                m_inspector->setInspected(inspected);
+                if (marked || inspected.edited()) showMarks(m_c.selection.current());
+                showOutcome();
+            });
     connect(m_inspector->sourcePane()->textInput(), &widgets::TextInput::textTyped,
-            &c.probe.session(), &Inspection::chooseText);
-    connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane()->textInput(),
+            &c.runInput.feed(), &InspectorFeed::chooseText);
+    connect(&c.runInput, &RunInput::textProblem, m_inspector->sourcePane()->textInput(),
             &widgets::TextInput::setProblem);
-    connect(&c.probe.session(), &Inspection::textOffered, this, [this](const QString& text) {
+    connect(&c.runInput.feed(), &InspectorFeed::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector->sourcePane()->textInput();
         input->setOpen(true);
         input->setText(text);
@@ -320,29 +321,30 @@ void WorkbenchPage::connectInspector() {
     // Another run is inspected: the typed text belongs to the previous one.
     connect(&c.selection, &Selection::currentChanged, this,
             [this] { m_inspector->sourcePane()->textInput()->setOpen(false); });
-    connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
+    connect(&c.runInput, &RunInput::cleared, this, [this](const QString& sentence) {
         m_inspector->setEmptyState(
             sentence.isEmpty() ? QStringLiteral("Select a run on the left to inspect its model.")
                                : sentence,
             {});
         m_inspector->setResult(nullptr);
     });
-    connect(&c.probe, &ProbeController::splitsChanged, m_inspector->sourcePane()->samples(),
+    connect(&c.runInput, &RunInput::splitsChanged, m_inspector->sourcePane()->samples(),
             &widgets::SampleChooser::setSplits);
-    connect(&c.probe, &ProbeController::labelsChanged, m_inspector->sourcePane()->samples(),
+    connect(&c.runInput, &RunInput::labelsChanged, m_inspector->sourcePane()->samples(),
             &widgets::SampleChooser::setLabels);
-    connect(&c.probe, &ProbeController::sampleShown, m_inspector->sourcePane()->samples(),
+    connect(&c.runInput, &RunInput::sampleShown, m_inspector->sourcePane()->samples(),
             &widgets::SampleChooser::setSample);
     connect(m_inspector->sourcePane()->samples(), &widgets::SampleChooser::sampleRequested,
-            &c.probe, &ProbeController::chooseSample);
+            &c.runInput, &RunInput::chooseSample);
     connect(m_inspector->sourcePane()->samples(), &widgets::SampleChooser::randomSampleRequested,
-            &c.probe, [this](const QString& split) {
-                m_c.probe.chooseRandom(split, m_inspector->sourcePane()->samples()->labelFilter());
+            &c.runInput, [this](const QString& split) {
+                m_c.runInput.chooseRandom(split,
+                                          m_inspector->sourcePane()->samples()->labelFilter());
             });
-    connect(m_inspector->sourcePane()->samples(), &widgets::SampleChooser::labelRequested, &c.probe,
-            &ProbeController::chooseByLabel);
-    connect(m_inspector, &widgets::RelationInspector::imageDropped, &c.probe,
-            &ProbeController::chooseImage);
+    connect(m_inspector->sourcePane()->samples(), &widgets::SampleChooser::labelRequested,
+            &c.runInput, &RunInput::chooseByLabel);
+    connect(m_inspector, &widgets::RelationInspector::imageDropped, &c.runInput,
+            &RunInput::chooseImage);
     connect(m_inspector, &widgets::RelationInspector::viewChanged, &c.selection,
             &Selection::setView);
     connect(&c.selection, &Selection::viewChanged, this,
@@ -372,7 +374,7 @@ void WorkbenchPage::showRuns() {
 /// Opens the scan that is kept with the run, once its data are known.
 void WorkbenchPage::recallScan() {
     const QString path = m_c.selection.current();
-    if (m_recalled || m_c.probe.run() != path || !m_c.probe.data()) return;
+    if (m_recalled || m_c.runInput.run() != path || !m_c.runInput.data()) return;
     m_recalled = true;
     if (AtlasPage::hasKeptScan(path)) Q_EMIT learnRequested(AtlasPage::Learn::Kept);
 }
@@ -523,7 +525,7 @@ void WorkbenchPage::showSubject() {
     // On a low page the finding stands here, and the button goes to the next one.
     const bool here = m_findings->current() >= 0 && !m_findings->allowed();
     m_learn->setText(here ? QStringLiteral("Next finding") : QStringLiteral("What did it learn?"));
-    QString weights = widgets::weightsText(*info, m_c.probe.shownStep());
+    QString weights = widgets::weightsText(*info, m_c.runInput.feed().shownStep());
     // Checkpoints of another program: how many, and what it costs to look at one.
     if (info->state == RunState::Done && info->evaluations == 0 && !info->message.empty())
         weights += QStringLiteral(" \u00B7 ") + QString::fromStdString(info->message);
@@ -612,11 +614,11 @@ void WorkbenchPage::resizeEvent(QResizeEvent* event) {
 
 void WorkbenchPage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    m_c.probe.setWatched(this, true);
+    m_c.runInput.feed().setWatched(this, true);
 }
 void WorkbenchPage::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
-    m_c.probe.setWatched(this, false);
+    m_c.runInput.feed().setWatched(this, false);
 }
 
 }  // namespace relascope::app

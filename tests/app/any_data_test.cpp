@@ -192,10 +192,10 @@ TEST_F(AnyDataTest, PairsAreLookedIntoAndChosenByLabel) {
     EXPECT_EQ(pane->objects()->tiles()->rows(), 2);
     EXPECT_EQ(inspector()->view().kind, MapKind::Relation);
     for (const int label : {0, 1}) {
-        c().probe.chooseByLabel("validation", label, true);
+        c().runInput.chooseByLabel("validation", label, true);
         EXPECT_TRUE(waitUntil([&] { return inspector()->result()->sample.label == label; }));
     }
-    c().probe.chooseSample("test", 3);
+    c().runInput.chooseSample("test", 3);
     EXPECT_TRUE(waitUntil(
         [this] { return inspector()->result()->sample.origin.find("3") != std::string::npos; }));
     QSignalSpy said(&c().messages, &Messages::message);

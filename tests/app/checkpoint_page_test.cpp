@@ -432,7 +432,7 @@ TEST(CheckpointPage, LoadingCanBeCancelled) {
     QTest::mouseClick(child<QPushButton>(o.page.head(), "Inspect"), Qt::LeftButton);
     ASSERT_TRUE(strip->busy());
     QTest::mouseClick(strip->cancelButton(), Qt::LeftButton);
-    o.controller.session().task().abandon();
+    o.controller.feed().task().abandon();
     EXPECT_FALSE(strip->busy());
     EXPECT_FALSE(o.controller.loaded());
     EXPECT_TRUE(child<QPushButton>(o.page.head(), "Inspect")->isEnabled());

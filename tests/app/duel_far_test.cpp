@@ -42,7 +42,7 @@ protected:
         QSettings().clear();
     }
     DuelPage* page() { return window->duelPage(); }
-    DuelProbes& probes() { return page()->probes(); }
+    DuelFeeds& feeds() { return page()->feeds(); }
     /// A copy of the run on that machine, once it is listed.
     QString on(const FarMachine& machine, const QString& run) {
         const auto path = QString::fromStdString(machine.add(run.toStdString(), "runs"));
@@ -56,9 +56,9 @@ protected:
         window->showPage(PageId::Duel);
     }
     bool answered() {
-        EXPECT_TRUE(waitUntil([&] { return probes().answer(0) && probes().answer(1); }, 60000))
+        EXPECT_TRUE(waitUntil([&] { return feeds().answer(0) && feeds().answer(1); }, 60000))
             << page()->error()->sentence().toStdString();
-        return probes().answer(0) && probes().answer(1);
+        return feeds().answer(0) && feeds().answer(1);
     }
     struct Answers {
         ProbeSample read[2];
@@ -69,7 +69,7 @@ protected:
     Answers answers() {
         Answers all;
         for (const std::size_t side : {0, 1}) {
-            const auto& result = *probes().answer(side);
+            const auto& result = *feeds().answer(side);
             all.read[side] = result.sample;
             for (const auto& map : result.maps) all.maps[side].push_back(map.all());
             all.probabilities[side] = result.probabilities;
@@ -135,17 +135,17 @@ TEST_F(DuelFarTest, OneIsThereOneIsHereAndTheMapsAreThoseOfBothHere) {
     page()->setSubject(1, farB);
     ASSERT_TRUE(answered());
     EXPECT_EQ(answers(), edited);
-    probes().chooseExample("validation", 1);
+    feeds().chooseExample("validation", 1);
     ASSERT_TRUE(answered());
     EXPECT_NE(answers().read[1], edited.read[1]);
-    EXPECT_EQ(probes().answer(1)->sample, probes().answer(0)->sample);
+    EXPECT_EQ(feeds().answer(1)->sample, feeds().answer(0)->sample);
     EXPECT_EQ(page()->error()->sentence(), "");
     // It has read that example already when A shows another step.
-    const auto kept = probes().answer(1);
+    const auto kept = feeds().answer(1);
     page()->setSubject(0, weightsAt(first, 0));
     ASSERT_TRUE(answered());
-    EXPECT_EQ(probes().answer(0)->step, 0);
-    EXPECT_EQ(probes().answer(1), kept);
+    EXPECT_EQ(feeds().answer(0)->step, 0);
+    EXPECT_EQ(feeds().answer(1), kept);
     // To fetch A is not enough where its data are missing.
     fs::rename(file + ".away", file);
     choose(farA, b);
@@ -168,19 +168,19 @@ TEST_F(DuelFarTest, TypedTextsAreReadThereInOtherTokens) {
     ASSERT_TRUE(answered());
     const auto textOf = [&](std::size_t side) {
         std::string text;
-        if (const auto& result = probes().answer(side))
+        if (const auto& result = feeds().answer(side))
             for (const auto& piece : result->sample.source.labels) text += piece;
         return text;
     };
     // A's example in B's tokens, as many as it can read.
-    EXPECT_EQ(probes().answer(1)->sample.source.size(), kContext);
+    EXPECT_EQ(feeds().answer(1)->sample.source.size(), kContext);
     EXPECT_EQ(textOf(1), textOf(0).substr(0, kContext));
     type(page()->inspector()->sourcePane(), "the dog saw");
     ASSERT_TRUE(
         waitUntil([&] { return textOf(0) == "the dog saw" && textOf(1) == textOf(0); }, 60000))
         << page()->error()->sentence().toStdString();
-    EXPECT_EQ(probes().answer(0)->sample.source.size(), 3);
-    EXPECT_EQ(probes().answer(1)->sample.source.size(), 11);
+    EXPECT_EQ(feeds().answer(0)->sample.source.size(), 3);
+    EXPECT_EQ(feeds().answer(1)->sample.source.size(), 11);
     // Of the same tokens, too, no more than it can read.
     chooseText(5);
     c().experiment.set("data.context", std::int64_t{16});
@@ -188,8 +188,8 @@ TEST_F(DuelFarTest, TypedTextsAreReadThereInOtherTokens) {
     const QString shorter = trained();
     choose(weightsAt(letters, std::nullopt), weightsAt(on(*one, shorter), std::nullopt));
     ASSERT_TRUE(answered());
-    EXPECT_EQ(probes().answer(0)->sample.source.size(), kContext);
-    EXPECT_EQ(probes().answer(1)->sample.source.size(), 16);
+    EXPECT_EQ(feeds().answer(0)->sample.source.size(), kContext);
+    EXPECT_EQ(feeds().answer(1)->sample.source.size(), 16);
 }
 
 TEST_F(DuelFarTest, ACheckpointThereIsChosenInTheMenu) {
@@ -220,18 +220,18 @@ TEST_F(DuelFarTest, ACheckpointThereIsChosenInTheMenu) {
         "B is a checkpoint outside of a run, which is not fetched"));
     EXPECT_FALSE(page()->apart()->button()->isVisible());
     // Inputs of the user.
-    const auto first = probes().answer(1);
+    const auto first = feeds().answer(1);
     Q_EMIT page()->inspector()->sourcePane()->inputs()->chosen({{"random", std::int64_t{6}}});
     ASSERT_TRUE(answered());
-    EXPECT_NE(probes().answer(1)->sample.image, first->sample.image);
-    EXPECT_EQ(probes().answer(1)->sample.image, probes().answer(0)->sample.image);
+    EXPECT_NE(feeds().answer(1)->sample.image, first->sample.image);
+    EXPECT_EQ(feeds().answer(1)->sample.image, feeds().answer(0)->sample.image);
     QImage picture(36, 36, QImage::Format_RGB32);
     picture.fill(Qt::red);
     const QString file = folder.filePath("red.png");
     ASSERT_TRUE(picture.save(file));
     page()->take(file);
     ASSERT_TRUE(answered());
-    EXPECT_TRUE(QString::fromStdString(probes().answer(1)->sample.origin).contains("red.png"));
+    EXPECT_TRUE(QString::fromStdString(feeds().answer(1)->sample.origin).contains("red.png"));
     // The folder of a run there is that run.
     const QString run = finishedRun();
     slot->askOnHost = [&](const QString&) {
@@ -239,10 +239,10 @@ TEST_F(DuelFarTest, ACheckpointThereIsChosenInTheMenu) {
     };
     for (auto* action : slot->menu()->actions())
         if (action->text() == "Open on gpu1...") action->trigger();
-    ASSERT_TRUE(waitUntil([&] { return probes().data() != nullptr; }, 60000))
+    ASSERT_TRUE(waitUntil([&] { return feeds().data() != nullptr; }, 60000))
         << page()->error()->sentence().toStdString();
     ASSERT_TRUE(answered());
-    EXPECT_EQ(probes().answer(0)->sample.image, probes().answer(1)->sample.image) << "B's data";
+    EXPECT_EQ(feeds().answer(0)->sample.image, feeds().answer(1)->sample.image) << "B's data";
 }
 
 TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
@@ -264,13 +264,13 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     EXPECT_FALSE(apart->button()->isEnabled());
     task.abandon();
     EXPECT_TRUE(apart->button()->isEnabled());
-    EXPECT_EQ(placeOf(*probes().subject(0)), a);
+    EXPECT_EQ(placeOf(*feeds().subject(0)), a);
     click(apart->button());
     ASSERT_TRUE(waitUntil([&] { return !apart->isVisible(); }, 60000));
-    EXPECT_EQ(probes().subject(0)->subjects,
+    EXPECT_EQ(feeds().subject(0)->subjects,
               weightsAt(c().runs.placeOfCopy(a), std::nullopt).subjects);
-    EXPECT_EQ(probes().subject(1)->subjects, weightsAt(c().runs.placeOfCopy(b), 0).subjects);
-    EXPECT_EQ(probes().subject(1)->edits[0], manyNumbers());
+    EXPECT_EQ(feeds().subject(1)->subjects, weightsAt(c().runs.placeOfCopy(b), 0).subjects);
+    EXPECT_EQ(feeds().subject(1)->edits[0], manyNumbers());
     ASSERT_TRUE(answered());
     auto* tab = page()->tab();
     auto values = tab->values();
@@ -291,15 +291,15 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     EXPECT_EQ(apart->button()->text(), "Use the copy on this computer");
     click(apart->button());
     EXPECT_FALSE(apart->isVisible());
-    EXPECT_EQ(placeOf(*probes().subject(1)), c().runs.placeOfCopy(b));
+    EXPECT_EQ(placeOf(*feeds().subject(1)), c().runs.placeOfCopy(b));
     // A checkpoint of a run is that of the copy.
     const auto checkpoint = [](const QString& run) { return run + "/checkpoints/step-5"; };
     choose(weightsAt(c().runs.placeOfCopy(a), std::nullopt), weightsAt(a, std::nullopt));
-    probes().openFar(1, checkpoint(b));
-    ASSERT_TRUE(waitUntil([&] { return placeOf(*probes().subject(1)) == checkpoint(b); }, 60000))
+    feeds().openFar(1, checkpoint(b));
+    ASSERT_TRUE(waitUntil([&] { return placeOf(*feeds().subject(1)) == checkpoint(b); }, 60000))
         << page()->error()->sentence().toStdString();
     click(apart->button());
-    EXPECT_EQ(placeOf(*probes().subject(1)), checkpoint(c().runs.placeOfCopy(b)));
+    EXPECT_EQ(placeOf(*feeds().subject(1)), checkpoint(c().runs.placeOfCopy(b)));
     ASSERT_TRUE(answered());
     // Another run of that name is not its copy.
     const QString place = c().runs.placeOfCopy(b);
@@ -317,20 +317,20 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     EXPECT_FALSE(page()->againButton()->isVisible());
     // While B is computing.
     one->signal(SIGSTOP);
-    probes().chooseExample("validation", 3);
-    ASSERT_TRUE(waitUntil([&] { return probes().answer(0) != nullptr; }, 60000));
-    EXPECT_TRUE(probes().task(1).busy());
+    feeds().chooseExample("validation", 3);
+    ASSERT_TRUE(waitUntil([&] { return feeds().answer(0) != nullptr; }, 60000));
+    EXPECT_TRUE(feeds().task(1).busy());
     one->cut();
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
     EXPECT_EQ(page()->error()->sentence(), "B: gpu1 cannot be reached: the connection has ended");
-    EXPECT_FALSE(probes().task(1).busy());
+    EXPECT_FALSE(feeds().task(1).busy());
     EXPECT_TRUE(page()->inspector()->mapPane()->map()->outdated());
     EXPECT_FALSE(page()->inspector()->mapPane()->map()->awaited()) << "nothing is computed";
     // In vain, while it is away.
     click(page()->againButton());
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
     EXPECT_EQ(page()->error()->sentence(), "B: gpu1 cannot be reached: no route");
-    EXPECT_NE(probes().answer(0), nullptr) << "A has answered";
+    EXPECT_NE(feeds().answer(0), nullptr) << "A has answered";
     // By itself, once it is back.
     ASSERT_TRUE(waitUntil([&] { return !c().hosts.isUsable("gpu1"); }));
     one->setReachable(true);
@@ -338,21 +338,21 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     ASSERT_TRUE(answered());
     EXPECT_EQ(page()->error()->sentence(), "");
     EXPECT_FALSE(page()->inspector()->mapPane()->map()->outdated());
-    EXPECT_EQ(probes().answer(0)->sample, probes().answer(1)->sample);
+    EXPECT_EQ(feeds().answer(0)->sample, feeds().answer(1)->sample);
     // What does not open leaves the maps as they are.
-    probes().openFar(1, there + "/nothing");
+    feeds().openFar(1, there + "/nothing");
     ASSERT_TRUE(waitUntil([&] { return !page()->error()->sentence().isEmpty(); }, 60000));
     EXPECT_FALSE(page()->inspector()->mapPane()->map()->outdated());
     EXPECT_FALSE(page()->againButton()->isVisible());
     // Cancelled by the user.
     one->signal(SIGSTOP);
-    probes().chooseExample("validation", 5);
+    feeds().chooseExample("validation", 5);
     const auto strip = [&]() -> JobStrip* {
         for (auto* each : page()->findChildren<JobStrip*>())
             if (each->isVisible()) return each;
         return nullptr;
     };
-    ASSERT_TRUE(waitUntil([&] { return probes().answer(0) && strip(); }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return feeds().answer(0) && strip(); }, 60000));
     click(strip()->cancelButton());
     EXPECT_EQ(page()->error()->sentence(), "The maps of B were cancelled.");
     EXPECT_FALSE(page()->inspector()->mapPane()->map()->awaited());
@@ -361,12 +361,12 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     ASSERT_TRUE(answered());
     // By the user, where nobody else has noticed.
     one->signal(SIGSTOP);
-    probes().chooseExample("validation", 4);
-    ASSERT_TRUE(waitUntil([&] { return probes().answer(0) != nullptr; }, 60000));
+    feeds().chooseExample("validation", 4);
+    ASSERT_TRUE(waitUntil([&] { return feeds().answer(0) != nullptr; }, 60000));
     one->signal(SIGKILL);
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
     click(page()->againButton());
-    EXPECT_TRUE(probes().task(1).busy());
+    EXPECT_TRUE(feeds().task(1).busy());
     ASSERT_TRUE(answered());
     EXPECT_EQ(page()->error()->sentence(), "");
     // A far A, whose data cannot be read at first.
@@ -379,7 +379,7 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     ASSERT_TRUE(waitUntil([&] { return c().hosts.isUsable("gpu1"); }));
     ASSERT_TRUE(answered());
     // Without B there is nothing to ask for.
-    Q_EMIT probes().refused("B: gone");
+    Q_EMIT feeds().refused("B: gone");
     EXPECT_TRUE(page()->againButton()->isVisible());
     page()->setSubject(1, std::nullopt);
     EXPECT_TRUE(page()->againButton()->isHidden());

@@ -17,6 +17,7 @@
 #include <filesystem>
 
 #include "analysis/duel.h"
+#include "app/controllers/typed_text.h"
 #include "app/edits_tab.h"
 #include "app/launch.h"
 #include "app/pages/analysis_tab.h"
@@ -56,7 +57,7 @@ protected:
         return run;
     }
     QString path(std::size_t side) {
-        const auto& subject = page()->probes().subject(side);
+        const auto& subject = page()->feeds().subject(side);
         return subject ? placeOf(*subject) : QString();
     }
 };
@@ -80,7 +81,7 @@ TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
     window->edits().togglePin();
     EXPECT_TRUE(inspector()->pinned());
     EXPECT_EQ(path(0), run);
-    EXPECT_EQ(stepOf(*page()->probes().subject(0)), 0);
+    EXPECT_EQ(stepOf(*page()->feeds().subject(0)), 0);
     open();
     EXPECT_TRUE(page()->emptyState()->isVisible()) << "B is missing";
     EXPECT_TRUE(page()->emptyState()->findChild<QLabel*>()->text().contains("in the menus above"));
@@ -124,7 +125,7 @@ TEST_F(DuelPageTest, WhatIsSaidNamesTheSide) {
     const QString run = finishedRun();
     QStringList tasks;
     for (const std::size_t side : {0, 1})
-        QObject::connect(&page()->probes().task(side), &LongTask::began, page(),
+        QObject::connect(&page()->feeds().task(side), &LongTask::began, page(),
                          [&tasks](const QString& text) { tasks << text; });
     EditList edits;
     edits.edits.emplace_back();
@@ -219,7 +220,7 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
     const auto example = core::duelOf(view()->answer()).differences.front().example;
-    EXPECT_EQ(page()->probes().example(), example);
+    EXPECT_EQ(page()->feeds().example(), example);
     EXPECT_TRUE(waitUntil([&] {
         return page()->inspector()->result()->sample.origin.ends_with(" " +
                                                                       std::to_string(example));
@@ -246,7 +247,7 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     EXPECT_TRUE(both->choice().apartNote().contains("correlation"));
     const auto mapOfA = [&](std::int64_t layer, std::int64_t index) {
         return page()
-            ->probes()
+            ->feeds()
             .answer(0)
             ->find(kind, static_cast<int>(layer), static_cast<int>(index))
             ->all();
@@ -340,27 +341,27 @@ TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
     const QString first = finishedRun(4), second = finishedRun(5);
     const auto both = [&] { return page()->inspector()->choice().inspected(); };
     int apart = 0;
-    QObject::connect(&page()->probes(), &DuelProbes::answered, page(), [&](const Inspected& shown) {
+    QObject::connect(&page()->feeds(), &DuelFeeds::answered, page(), [&](const Inspected& shown) {
         apart += shown.result->sample == shown.pinned.result->sample ? 0 : 1;
     });
     window->showDuel({first, second});
     ASSERT_TRUE(shown());
     // Other data while both compute: nothing of the earlier is kept.
-    page()->probes().chooseExample("validation", 3);
+    page()->feeds().chooseExample("validation", 3);
     page()->setSubject(0, weightsAt(second, std::nullopt));
-    EXPECT_FALSE(page()->probes().answer(0));
-    EXPECT_FALSE(page()->probes().answer(1));
-    EXPECT_FALSE(page()->probes().task(1).busy()) << "its answer is of other data";
+    EXPECT_FALSE(page()->feeds().answer(0));
+    EXPECT_FALSE(page()->feeds().answer(1));
+    EXPECT_FALSE(page()->feeds().task(1).busy()) << "its answer is of other data";
     ASSERT_TRUE(
-        waitUntil([&] { return page()->probes().answer(0) && page()->probes().answer(1); }, 60000));
-    EXPECT_EQ(page()->probes().answer(0)->sample, page()->probes().answer(1)->sample);
+        waitUntil([&] { return page()->feeds().answer(0) && page()->feeds().answer(1); }, 60000));
+    EXPECT_EQ(page()->feeds().answer(0)->sample, page()->feeds().answer(1)->sample);
     // Choosing again what was cancelled tries again.
-    page()->probes().chooseExample("validation", 4);
-    page()->probes().task(1).abandon();
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(0) != nullptr; }, 60000));
-    EXPECT_FALSE(page()->probes().answer(1));
-    page()->setSubject(1, page()->probes().subject(1));
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    page()->feeds().chooseExample("validation", 4);
+    page()->feeds().task(1).abandon();
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(0) != nullptr; }, 60000));
+    EXPECT_FALSE(page()->feeds().answer(1));
+    page()->setSubject(1, page()->feeds().subject(1));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(1) != nullptr; }, 60000));
     EXPECT_EQ(both().result->sample, both().pinned.result->sample);
     EXPECT_EQ(apart, 0);
     // The menu has an entry for that, also for what has answered.
@@ -369,19 +370,19 @@ TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
         for (auto* action : page()->slot(1)->menu()->actions())
             if (action->text() == "Read it again") action->trigger();
     };
-    page()->probes().chooseExample("validation", 5);
-    page()->probes().task(1).abandon();
+    page()->feeds().chooseExample("validation", 5);
+    page()->feeds().task(1).abandon();
     again();
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(1) != nullptr; }, 60000));
     // Weights that were written meanwhile are read.
     const auto newest = (second + "/checkpoints/step-").toStdString();
-    const auto step = page()->probes().answer(1)->step;
+    const auto step = page()->feeds().answer(1)->step;
     std::filesystem::copy(newest + std::to_string(step), newest + std::to_string(step + 1),
                           std::filesystem::copy_options::recursive);
     again();
-    EXPECT_FALSE(page()->probes().answer(1));
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
-    EXPECT_EQ(page()->probes().answer(1)->step, step + 1);
+    EXPECT_FALSE(page()->feeds().answer(1));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(1) != nullptr; }, 60000));
+    EXPECT_EQ(page()->feeds().answer(1)->step, step + 1);
 }
 
 TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
@@ -393,11 +394,11 @@ TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
     page()->setSubject(1, weightsAt(run, std::nullopt, wrong));
     open();
     ASSERT_TRUE(shown());
-    EXPECT_TRUE(page()->probes().problems().startsWith("B: "))
-        << page()->probes().problems().toStdString();
+    EXPECT_TRUE(page()->feeds().problems().startsWith("B: "))
+        << page()->feeds().problems().toStdString();
     page()->setSubject(1, weightsAt(run, std::nullopt));
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }));
-    EXPECT_EQ(page()->probes().problems(), "");
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(1) != nullptr; }));
+    EXPECT_EQ(page()->feeds().problems(), "");
 }
 
 TEST_F(DuelPageTest, ASideThatCannotBeOpenedIsNamedAndTriedAgain) {
@@ -417,10 +418,10 @@ TEST_F(DuelPageTest, ASideThatCannotBeOpenedIsNamedAndTriedAgain) {
     EXPECT_TRUE(page()->error()->sentence().startsWith("B: "))
         << page()->error()->sentence().toStdString();
     EXPECT_EQ(page()->inspector()->result(), nullptr);
-    EXPECT_TRUE(page()->probes().answer(0)) << "A has answered";
+    EXPECT_TRUE(page()->feeds().answer(0)) << "A has answered";
     ASSERT_TRUE(QFile::rename(file + ".away", file));
     click(page()->againButton());
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(1) != nullptr; }, 60000));
     EXPECT_EQ(page()->error()->sentence(), "");
     EXPECT_FALSE(map->outdated());
 }
@@ -457,25 +458,25 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
     ASSERT_TRUE(shown());
     auto* inputs = page()->inspector()->sourcePane()->inputs();
     EXPECT_TRUE(inputs->isVisible());
-    EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
+    EXPECT_EQ(page()->feeds().answer(0)->sample.image, page()->feeds().answer(1)->sample.image);
     EXPECT_FALSE(page()->tab()->runButton()->isEnabled()) << "there are no data";
     // A random input is drawn by A's model and read by both.
-    const auto first = page()->probes().answer(1);
-    const auto same = QObject::connect(
-        &page()->probes(), &DuelProbes::answered, page(), [](const Inspected& both) {
+    const auto first = page()->feeds().answer(1);
+    const auto same =
+        QObject::connect(&page()->feeds(), &DuelFeeds::answered, page(), [](const Inspected& both) {
             EXPECT_EQ(both.result->sample.image, both.pinned.result->sample.image);
         });
     Q_EMIT inputs->chosen({{"random", std::int64_t{6}}});
     // Again while B may still read the sample before.
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(0) != nullptr; }));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(0) != nullptr; }));
     Q_EMIT inputs->chosen({{"random", std::int64_t{7}}});
-    EXPECT_FALSE(page()->probes().task(1).busy()) << "A has not answered yet";
+    EXPECT_FALSE(page()->feeds().task(1).busy()) << "A has not answered yet";
     ASSERT_TRUE(waitUntil([&] {
-        const auto& now = page()->probes().answer(1);
+        const auto& now = page()->feeds().answer(1);
         return now && now != first;
     }));
-    EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
-    EXPECT_NE(page()->probes().answer(1)->sample.image, first->sample.image);
+    EXPECT_EQ(page()->feeds().answer(0)->sample.image, page()->feeds().answer(1)->sample.image);
+    EXPECT_NE(page()->feeds().answer(1)->sample.image, first->sample.image);
     QObject::disconnect(same);
     QImage picture(36, 36, QImage::Format_RGB32);
     picture.fill(Qt::red);
@@ -488,14 +489,13 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
     }));
     // Of another checkpoint as A both read the input anew.
     page()->setSubject(0, weightsAt(golden("vit_relational_games"), std::nullopt));
-    EXPECT_FALSE(page()->probes().answer(1));
-    ASSERT_TRUE(
-        waitUntil([&] { return page()->probes().answer(0) && page()->probes().answer(1); }));
-    EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
+    EXPECT_FALSE(page()->feeds().answer(1));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().answer(0) && page()->feeds().answer(1); }));
+    EXPECT_EQ(page()->feeds().answer(0)->sample.image, page()->feeds().answer(1)->sample.image);
     page()->setSubject(0, weightsAt(golden("vidat_relational_games_mixed"), std::nullopt));
     // With a run as B its data are read by both, and measured on.
     page()->setSubject(1, weightsAt(finishedRun(), std::nullopt));
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().data() != nullptr; }));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().data() != nullptr; }));
     EXPECT_TRUE(waitUntil([&] { return page()->tab()->runButton()->isEnabled(); }));
 }
 
@@ -534,7 +534,7 @@ protected:
         return waitUntil(
             [&] {
                 std::string a;
-                if (const auto& result = page()->probes().answer(0))
+                if (const auto& result = page()->feeds().answer(0))
                     for (const auto& piece : result->sample.source.labels) a += piece;
                 return a == text && shown(page()->inspector()) == text;
             },
@@ -548,7 +548,7 @@ TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
     auto* both = page()->inspector();
     ASSERT_TRUE(waitUntil([&] { return both->result() != nullptr; }, 60000));
     // The example is one of the letters of A; B reads the same characters in its own tokens.
-    const auto &a = page()->probes().answer(0), &b = page()->probes().answer(1);
+    const auto &a = page()->feeds().answer(0), &b = page()->feeds().answer(1);
     ASSERT_TRUE(a && b);
     EXPECT_EQ(a->sample.source.size(), kContext);
     EXPECT_LT(b->sample.source.size(), kContext);
@@ -562,8 +562,8 @@ TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
     window->showPage(PageId::Duel);
     type(both->sourcePane(), "the dog saw");
     ASSERT_TRUE(bothShow("the dog saw"));
-    EXPECT_EQ(page()->probes().answer(1)->sample.source.size(), 3);
-    EXPECT_EQ(page()->probes().answer(0)->sample.source.size(), 11);
+    EXPECT_EQ(page()->feeds().answer(1)->sample.source.size(), 3);
+    EXPECT_EQ(page()->feeds().answer(0)->sample.source.size(), 11);
     // And an example again.
     both->sourcePane()->samples()->request();
     ASSERT_TRUE(bothShow(text));
@@ -573,14 +573,14 @@ TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
                QDir(run + "/checkpoints").entryList({"step-*"}, QDir::Dirs).value(0);
     };
     window->showDuel({checkpoint(letters), checkpoint(words)});
-    ASSERT_TRUE(waitUntil([&] { return page()->probes().own() && a && b; }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return page()->feeds().own() && a && b; }, 60000));
     EXPECT_TRUE(both->sourcePane()->textInput()->isVisible());
     type(both->sourcePane(), "a cat");
     ASSERT_TRUE(bothShow("a cat"));
     // A random one is drawn in the tokens of A; B reads as much of that text as it can.
     for (const bool exchanged : {false, true}) {
         if (exchanged) Q_EMIT page()->slot(0)->otherSideChosen();
-        ASSERT_TRUE(waitUntil([&] { return page()->probes().own() && b; }, 60000));
+        ASSERT_TRUE(waitUntil([&] { return page()->feeds().own() && b; }, 60000));
         Q_EMIT both->sourcePane()->inputs()->chosen({{"random", std::int64_t{5}}});
         ASSERT_TRUE(waitUntil([&] { return a && b; }, 60000))
             << page()->error()->sentence().toStdString();

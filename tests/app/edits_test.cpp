@@ -40,7 +40,7 @@ protected:
         // Not one of the pictures along training.
         ASSERT_TRUE(waitUntil([this] {
             return inspector()->result() && inspector()->result()->step == 12 && edits().points() &&
-                   !c().probe.session().task().busy();
+                   !c().runInput.feed().task().busy();
         }));
     }
     bool editedIs(bool edited) {
@@ -336,7 +336,7 @@ TEST_F(EditsTest, TheCursorOpensKeptWeightsForAnyInputAndEdit) {
     const qint64 step = kept[kept.size() / 2];
     c().selection.setStep(step);
     ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == step; }));
-    c().probe.chooseSample("validation", 7);
+    c().runInput.chooseSample("validation", 7);
     ASSERT_TRUE(waitUntil([&] {
         return inspector()->result()->sample.origin == "occurs, pentos 7" &&
                inspector()->result()->step == step;
@@ -374,7 +374,7 @@ TEST_F(EditsTest, AnEvaluationLeavesNoProcess) {
     c().experiment.start();
     ASSERT_TRUE(waitUntil([this] {
         return !c().training.busy() && inspector()->result() && inspector()->result()->step == 2 &&
-               edits().points() && !c().probe.session().task().busy();
+               edits().points() && !c().runInput.feed().task().busy();
     }));
     command("Knock out this map");
     ASSERT_TRUE(editedIs(true));
@@ -551,8 +551,8 @@ TEST_F(EditsTest, AStepWithoutWeightsShowsTheNearestOnesWithTheEdit) {
     c().selection.setCurrent(path);
     ASSERT_TRUE(waitUntil([this] { return edits().points() && inspector()->result(); }));
     c().selection.setStep(step);
-    ASSERT_TRUE(waitUntil([&] { return c().probe.shownStep() == step; }));
-    EXPECT_TRUE(c().probe.showsCapture());
+    ASSERT_TRUE(waitUntil([&] { return c().runInput.feed().shownStep() == step; }));
+    EXPECT_TRUE(c().runInput.showsCapture());
     EXPECT_EQ(edits().disabledReason(), "");
     QTest::keyClick(window.get(), Qt::Key_X);
     EXPECT_EQ(list().edits.size(), 1U);
@@ -560,8 +560,8 @@ TEST_F(EditsTest, AStepWithoutWeightsShowsTheNearestOnesWithTheEdit) {
     EXPECT_NE(inspector()->result()->step, step);
     EXPECT_EQ(window->bar()->interventionText(), "1 edit");
     QTest::keyClick(window.get(), Qt::Key_X);
-    ASSERT_TRUE(waitUntil([&] { return c().probe.shownStep() == step; }));
-    EXPECT_TRUE(c().probe.showsCapture());
+    ASSERT_TRUE(waitUntil([&] { return c().runInput.feed().shownStep() == step; }));
+    EXPECT_TRUE(c().runInput.showsCapture());
 }
 
 TEST_F(EditsTest, WhereNoWeightsWereKeptTheReasonIsSaid) {

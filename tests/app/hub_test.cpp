@@ -13,7 +13,7 @@
 #include <QTimer>
 #include <filesystem>
 
-#include "app/controllers/duel_probes.h"
+#include "app/controllers/duel_feeds.h"
 #include "app/controllers/hub_models.h"
 #include "app/launch.h"
 #include "app/opener.h"

@@ -43,7 +43,7 @@ TEST_F(LanguageTest, TypedTextIsReadByTheModelThatTrains) {
     // Nothing typed: a hint, and the text stays.
     type(source(), {});
     EXPECT_FALSE(source()->textInput()->note().isEmpty());
-    QTest::qWait(3 * Inspection::kTypingDelay);
+    QTest::qWait(3 * InspectorFeed::kTypingDelay);
     EXPECT_EQ(shown(inspector()), "d n 1 r");
     // Too long: how much the model takes, and the first of it.
     const QString words = QStringLiteral("the cat sat on the mat and the dog");
@@ -62,10 +62,10 @@ TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
     ASSERT_TRUE(shows("the cat saw the dog"));
     int answers = 0;
     const auto counting =
-        QObject::connect(&c().probe, &ProbeController::resultReady, [&] { ++answers; });
+        QObject::connect(&c().runInput.feed(), &InspectorFeed::inspected, [&] { ++answers; });
     type(source(), QStringLiteral("cat on mat"));
     ASSERT_TRUE(shows("cat on mat"));
-    QTest::qWait(2 * Inspection::kTypingDelay);
+    QTest::qWait(2 * InspectorFeed::kTypingDelay);
     QObject::disconnect(counting);
     EXPECT_LE(answers, 3) << "not one a key";
     // What was typed for one run is not another's.
@@ -134,7 +134,8 @@ TEST_F(LanguageTest, SamplesAndExamplesOfAFinishedRun) {
         const auto& origin = inspector()->result()->sample.origin;
         return origin.rfind("train ", 0) == 0 && origin != "train 0";
     }));
-    c().probe.chooseByLabel(QStringLiteral("train"), 1, true);  // texts have none: nothing happens
+    c().runInput.chooseByLabel(QStringLiteral("train"), 1,
+                               true);  // texts have none: nothing happens
     source()->textInput()->exampleMenu()->actions().first()->trigger();
     EXPECT_TRUE(waitUntil([this] {
         return shown(inspector()).rfind("In computer", 0) == 0 ||

@@ -37,7 +37,7 @@ protected:
         recordRun(own.toStdString(), path.toStdString());
         ASSERT_TRUE(openRun(path));
         ASSERT_TRUE(waitUntil([this] {
-            return c().probe.recorded() && inspector()->result() &&
+            return c().runInput.recorded() && inspector()->result() &&
                    inspector()->result()->step == 12;
         }));
     }

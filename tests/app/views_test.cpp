@@ -75,8 +75,8 @@ protected:
     }
     /// Shows an example of the validation set.
     void choose(qint64 example) {
-        QSignalSpy shown(&c().probe, &ProbeController::resultReady);
-        c().probe.chooseSample(QStringLiteral("validation"), example);
+        QSignalSpy shown(&c().runInput.feed(), &InspectorFeed::inspected);
+        c().runInput.chooseSample(QStringLiteral("validation"), example);
         const auto number = " " + std::to_string(example);
         ASSERT_TRUE(waitUntil([&] {
             return shown.count() > 0 && inspector()->result()->sample.origin.ends_with(number);
@@ -140,7 +140,7 @@ protected:
     DuelPage* duelOfTwoSteps() {
         window->showPage(PageId::Duel);
         auto* page = window->duelPage();
-        QSignalSpy answered(&page->probes(), &DuelProbes::answered);
+        QSignalSpy answered(&page->feeds(), &DuelFeeds::answered);
         page->setSubject(0, weightsAt(run, 0));
         page->setSubject(1, weightsAt(run, 12));
         EXPECT_TRUE(waitUntil([&] { return answered.count() > 0; }, 60000));
@@ -167,7 +167,7 @@ TEST_F(ViewsTest, PicturesOfMapsOpenOnASecondStart) {
     ASSERT_TRUE(waitUntil([this] { return !c().runs.records().kept(run).empty(); }));
     c().selection.setStep(8);
     choose(7);
-    ASSERT_TRUE(waitUntil([this] { return c().probe.shownStep() == 8; }));
+    ASSERT_TRUE(waitUntil([this] { return c().runInput.feed().shownStep() == 8; }));
     inspector()->chooseView(view);
     save(inspector()->sourcePane()->menu(), "source");
     save(inspector()->mapPane()->menu(), "map");
@@ -233,12 +233,11 @@ TEST_F(ViewsTest, ADuelOpensOnASecondStart) {
 
 TEST_F(ViewsTest, MapsOfADuelOpenOnASecondStart) {
     auto* page = duelOfTwoSteps();
-    QSignalSpy answered(&page->probes(), &DuelProbes::answered);
-    page->probes().chooseExample("validation", 5);
+    QSignalSpy answered(&page->feeds(), &DuelFeeds::answered);
+    page->feeds().chooseExample("validation", 5);
     ASSERT_TRUE(waitUntil([&] { return answered.count() > 0; }, 60000));
     EditList edits;
-    edits.edits.push_back(
-        core::editFromWords("layer 1 relation 1 zero", *page->probes().points(1)));
+    edits.edits.push_back(core::editFromWords("layer 1 relation 1 zero", *page->feeds().points(1)));
     page->setSubject(1, weightsAt(run, 12, edits));
     ASSERT_TRUE(waitUntil([&] { return answered.count() > 1; }, 60000));
     auto* menu = page->inspector()->mapPane()->menu();
@@ -277,7 +276,7 @@ TEST_F(ViewsTest, MapsOfADuelOpenOnASecondStart) {
     open("difference");
     auto* again = in.duelPage();
     expectSame(again->inspector()->mapPane()->menu(), "difference");
-    EXPECT_EQ(again->probes().subject(1)->edits[0].edits, edits.edits);
+    EXPECT_EQ(again->feeds().subject(1)->edits[0].edits, edits.edits);
     // Once more, while it is shown.
     again->inspector()->showCell(MapKind::Relation, 0, 1, 1, 1);
     open("difference");
@@ -342,8 +341,8 @@ TEST_F(ViewsTest, ACheckpointOpensOnASecondStart) {
     ASSERT_TRUE(waitUntil([&] { return c().checkpoint.info().has_value(); }));
     c().checkpoint.load();
     ASSERT_TRUE(waitUntil([&] { return page->inspector()->result() != nullptr; }));
-    QSignalSpy probed(&c().checkpoint, &CheckpointController::probed);
-    c().checkpoint.session().choose(inputAs({{"random", std::int64_t{17}}}));
+    QSignalSpy probed(&c().checkpoint.feed(), &InspectorFeed::inspected);
+    c().checkpoint.feed().choose(inputAs({{"random", std::int64_t{17}}}));
     ASSERT_TRUE(waitUntil([&] { return probed.count() > 0; }));
     page->inspector()->showCell(MapKind::Relation, 1, 1, 4, 2);
     save(page->inspector()->mapPane()->menu(), "checkpoint");
@@ -452,7 +451,7 @@ TEST_F(ViewsTest, APatchViewShowsTheInputThatItNames) {
     QSignalSpy opened(&second->views(), &ViewFiles::opened);
     second->views().open(QString::fromStdString(file));
     ASSERT_TRUE(waitUntil([&] { return opened.count() == 1; }));
-    EXPECT_EQ(second->controllers().probe.session().request(),
+    EXPECT_EQ(second->controllers().runInput.feed().request(),
               inputAs({{"random", std::int64_t{5}}}));
     EXPECT_EQ(second->workbench()->inspector()->result()->sample.origin, "random input, seed 5");
 }
@@ -480,7 +479,8 @@ TEST_F(ViewsTest, TheMenuCopiesTheCommand) {
     // The picture of one that is compared is of two weights and of one input.
     inspector()->pin("A");
     c().selection.setStep(8);
-    ASSERT_TRUE(waitUntil([this] { return c().probe.shownStep() == 8 && shows(*window); }));
+    ASSERT_TRUE(
+        waitUntil([this] { return c().runInput.feed().shownStep() == 8 && shows(*window); }));
     inspector()->chooseView(inspector()->view().with(&InspectorView::shown, Shown::Difference));
     ASSERT_TRUE(menu->describe());
     EXPECT_EQ(menu->describe()->subjects.size(), 2u);

@@ -105,7 +105,7 @@ TEST_F(WorkbenchTest, SamplesAreChosenByNumberChanceAndLabel) {
     Q_EMIT inspector()->sourcePane()->samples()->labelRequested(QStringLiteral("hexos"), 1, true);
     ASSERT_TRUE(waitUntil([this] { return c().selection.sample() != 7; }));
     EXPECT_TRUE(waitUntil([this] { return inspector()->result()->sample.label == 1; }));
-    c().probe.chooseRandom(QStringLiteral("stripes"), 0);
+    c().runInput.chooseRandom(QStringLiteral("stripes"), 0);
     EXPECT_TRUE(waitUntil([this] {
         return c().selection.split() == "stripes" && inspector()->result()->sample.label == 0;
     }));
@@ -125,15 +125,16 @@ TEST_F(WorkbenchTest, ALabelIsSearchedForBesideTheMapsAndCancelled) {
     writeTextFile(file, text);
     ASSERT_TRUE(openRun(large));
     ASSERT_TRUE(waitUntil([this] {
-        return inspector()->result() && c().runEdits.points() && c().probe.data() &&
-               c().probe.data()->find("stripes")->info.size == 10'000'000;
+        return inspector()->result() && c().runEdits.points() && c().runInput.data() &&
+               c().runInput.data()->find("stripes")->info.size == 10'000'000;
     }));
     auto* strip = window->workbench()->findChild<app::JobStrip*>(QStringLiteral("search"));
     strip->setDelay(0);
     const auto begin = [&] {
         Q_EMIT inspector()->sourcePane()->samples()->labelRequested("stripes", 7, true);
-        return waitUntil(
-            [&] { return c().probe.search().busy() && c().probe.search().job()->fraction > 0.0; });
+        return waitUntil([&] {
+            return c().runInput.search().busy() && c().runInput.search().job()->fraction > 0.0;
+        });
     };
     ASSERT_TRUE(begin()) << "no example has this label";
     Edit zero;
@@ -142,12 +143,12 @@ TEST_F(WorkbenchTest, ALabelIsSearchedForBesideTheMapsAndCancelled) {
     EXPECT_TRUE(waitUntil([this] { return inspector()->edited(); })) << "the maps do not wait";
     EXPECT_TRUE(waitUntil([&] { return strip->isVisible(); }));
     click(strip->cancelButton());
-    EXPECT_FALSE(c().probe.search().busy());
+    EXPECT_FALSE(c().runInput.search().busy());
     EXPECT_FALSE(strip->isVisible());
     // Another choice ends it, too.
     ASSERT_TRUE(begin());
     Q_EMIT inspector()->sourcePane()->samples()->sampleRequested("hexos", 7);
-    EXPECT_FALSE(c().probe.search().busy());
+    EXPECT_FALSE(c().runInput.search().busy());
     EXPECT_TRUE(waitUntil([this] { return inspector()->result()->sample.origin.ends_with(" 7"); }));
     EXPECT_EQ(c().selection.split(), QStringLiteral("hexos"));
 }

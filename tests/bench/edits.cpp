@@ -64,10 +64,10 @@ void measure(const QString& run) {
         return inspector->result() && !inspector->result()->partial && edits.points() &&
                !inspector->busy();
     });
-    if (c.probe.readsText()) {  // a text of the whole context, not the short pinned one
+    if (c.runInput.readsText()) {  // a text of the whole context, not the short pinned one
         const auto pinned = inspector->result();
-        timeUntil("splits", [&] { return c.probe.data() != nullptr; });
-        c.probe.chooseSample(QStringLiteral("validation"), 0);
+        timeUntil("splits", [&] { return c.runInput.data() != nullptr; });
+        c.runInput.chooseSample(QStringLiteral("validation"), 0);
         timeUntil("text", [&] {
             return inspector->result() != pinned && !inspector->result()->partial &&
                    !inspector->busy();
@@ -124,7 +124,7 @@ void measure(const QString& run) {
     std::vector<double> examples;
     for (qint64 example = 1; example <= 20; ++example) {
         const auto before = both->choice().inspected().result;
-        duel->probes().chooseExample("validation", example);
+        duel->feeds().chooseExample("validation", example);
         examples.push_back(timeUntil("example of a duel",
                                      [&] { return both->choice().inspected().result != before; }));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The inspection session, with a model that only waits: late answers, cancelled ones, and two jobs
-// at once.
+// The feed of an inspector, with a model that only waits: late answers, cancelled ones, and two
+// jobs at once.
 #include <gtest/gtest.h>
 
 #include <QSignalSpy>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
 #include "text/tokenizer.h"
 #include "threads/fake_models.h"
 
@@ -20,11 +20,12 @@ using testing_support::fakeModels;
 class SessionTest : public ::testing::Test {
 protected:
     void SetUp() override {
-        QObject::connect(session.get(), &Inspection::inspected, session.get(),
+        QObject::connect(session.get(), &InspectorFeed::inspected, session.get(),
                          [this](const widgets::Inspected& inspected) {
+                             if (inspected.result->partial) return ++parts, void();
                              shown << QString::fromStdString(inspected.result->sample.origin);
                          });
-        QObject::connect(session.get(), &Inspection::failed, session.get(),
+        QObject::connect(session.get(), &InspectorFeed::failed, session.get(),
                          [this](const QString& sentence) { failures << sentence; });
     }
     void TearDown() override {
@@ -48,21 +49,24 @@ protected:
         return waitUntil([&] { return done; });
     }
     void load(const QString& path = "model") {
-        QSignalSpy loaded(session.get(), &Inspection::loaded);
+        QSignalSpy loaded(session.get(), &InspectorFeed::loaded);
         session->load(weightsAt(path, std::nullopt), "Reading");
         ASSERT_TRUE(waitUntil([&] { return loaded.size() == 1; }));
     }
     void choose(quint64 seed) {
         session->choose(inputAs({{"random", static_cast<std::int64_t>(seed)}}));
-        session->inspect();
+        inspect();
     }
+    void inspect() { session->show(weightsAt(session->path(), std::nullopt, edits)); }
     void choosePicture(const QString& path) {
         session->choose(inputAs({{"image", path.toStdString()}}));
     }
 
     Looker looker{nullptr, wire::Session(testing_support::playSession)};
-    std::unique_ptr<Inspection> session = std::make_unique<Inspection>(looker);
+    std::unique_ptr<InspectorFeed> session = std::make_unique<InspectorFeed>(looker);
     QStringList shown, failures;
+    int parts = 0;
+    EditList edits;
 };
 
 TEST_F(SessionTest, OfManyRequestsTheNewestIsAnswered) {
@@ -75,7 +79,7 @@ TEST_F(SessionTest, OfManyRequestsTheNewestIsAnswered) {
     ASSERT_TRUE(waitUntil([&] { return !shown.isEmpty(); }));
     ASSERT_TRUE(settled());
     EXPECT_EQ(shown, QStringList("random 50"));
-    QSignalSpy refused(session.get(), &Inspection::refused);
+    QSignalSpy refused(session.get(), &InspectorFeed::refused);
     choose(13);
     ASSERT_TRUE(waitUntil([&] { return refused.size() == 1; }));
     EXPECT_EQ(refused[0][0].toString(), "13 is refused");
@@ -83,16 +87,15 @@ TEST_F(SessionTest, OfManyRequestsTheNewestIsAnswered) {
 
 TEST_F(SessionTest, PartsArriveWhileTheRestIsComputedAndNotAfterACancel) {
     load();
-    QSignalSpy parts(session.get(), &Inspection::partlyInspected);
     fakeModels().probing.close();
     choose(1);
-    ASSERT_TRUE(waitUntil([&] { return parts.size() == 1; }));
+    ASSERT_TRUE(waitUntil([&] { return parts == 1; }));
     session->task().abandon();
     ASSERT_TRUE(waitUntil([] { return fakeModels().probing.waiting() == 0; }));
     fakeModels().probing.open();
     ASSERT_TRUE(settled());
     EXPECT_TRUE(shown.isEmpty());
-    EXPECT_EQ(parts.size(), 1);
+    EXPECT_EQ(parts, 1);
 }
 
 TEST_F(SessionTest, APictureThatComesLateIsDropped) {
@@ -120,7 +123,7 @@ TEST_F(SessionTest, ATextIsReadWhileMapsAreComputed) {
     ASSERT_TRUE(waitUntil([&] { return session->own().has_value(); }));
     EXPECT_EQ(session->own()->source.tokens.size(), 3U);
     EXPECT_EQ(fakeModels().probing.waiting(), 1);
-    session->inspect();
+    inspect();
     fakeModels().probing.open();
     ASSERT_TRUE(waitUntil([&] { return !shown.isEmpty(); }));
     EXPECT_EQ(shown, QStringList("typed text"));
@@ -149,7 +152,7 @@ TEST_F(SessionTest, WeightsThatAreReplacedOrCancelledLeaveOneModel) {
 TEST_F(SessionTest, ASessionThatEndsIsBegunAnew) {
     load();
     fakeModels().probing.close();
-    QSignalSpy refused(session.get(), &Inspection::refused);
+    QSignalSpy refused(session.get(), &InspectorFeed::refused);
     choose(1);
     ASSERT_TRUE(waitUntil([] { return fakeModels().probing.waiting() == 1; }));
     fakeModels().sessions.back().request_stop();  // as if its process were killed
@@ -165,10 +168,8 @@ TEST_F(SessionTest, ASessionThatEndsIsBegunAnew) {
 
 TEST_F(SessionTest, EffectsOfEditsEndWithTheNextRequest) {
     load();
-    EditList edits;
     edits.edits.emplace_back();
-    session->setEdits(edits);
-    QSignalSpy effects(session.get(), &Inspection::effectsFound);
+    QSignalSpy effects(session.get(), &InspectorFeed::effectsFound);
     fakeModels().effects.close();
     choose(1);
     ASSERT_TRUE(waitUntil([] { return fakeModels().effects.waiting() == 1; }));

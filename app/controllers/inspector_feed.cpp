@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include "app/controllers/inspector_feed.h"
 
 #include <QFileInfo>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
 
-#include "app/controllers/inspection.h"
+#include "app/controllers/typed_text.h"
 #include "checkpoint/adapter.h"
 #include "data/text_tokens.h"
-#include "files/memory.h"
 #include "model/public/public_options.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
@@ -16,97 +17,8 @@
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "types/error.h"
-#include "types/text_piece.h"
 
 namespace relascope::app {
-
-std::int64_t longestLook(const ModelOptions& model) {
-    return core::longestProbe(model, core::probeBudget());
-}
-
-TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
-                    const ModelOptions& model) {
-    const auto ids = tokenizer.encodeTyped(text);
-    if (ids.empty()) throw OptionError("text", "is empty; enter a text to inspect");
-    TypedText typed;
-    const auto count = static_cast<std::int64_t>(ids.size());
-    const std::uint64_t budget = core::probeBudget();
-    const std::int64_t longest = core::longestProbe(model, budget);
-    std::vector<std::int64_t> kept(ids.begin(), ids.begin() + std::min(count, longest));
-    if (count > model.tokens())
-        typed.note = std::to_string(count) + " tokens: the model's context is " +
-                     std::to_string(model.tokens()) + "; ";
-    if (longest < std::min(count, model.tokens()))
-        typed.note += "the maps of " + std::to_string(std::min(count, model.tokens())) +
-                      " tokens need " +
-                      core::byteText(core::probeBytes(model, std::min(count, model.tokens()))) +
-                      ", " + core::byteText(budget) + " are free; ";
-    if (count > longest) typed.note += "the first " + std::to_string(longest) + " are shown";
-    typed.sample = core::tokenSample(&tokenizer, std::move(kept), kTyped);
-    return typed;
-}
-
-std::string beginningOfText(const std::string& path) {
-    constexpr std::size_t most = 64 * 1024;
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes(most, ' ');
-    if (file) file.read(bytes.data(), static_cast<std::streamsize>(most));
-    if (file.bad() || (!file && !file.eof())) throw FileError(path, "cannot be read");
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
-    if (bytes.find('\0') != std::string::npos)
-        throw FileError(path, "is not a text file; choose a UTF-8 text");
-    return validUtf8(bytes);
-}
-
-bool isOneText(const ProbeSample& sample) {
-    return sample.source.text && sample.target.size() == 0;
-}
-
-namespace {
-
-/// The probability of a token; 0 if it is not among the likeliest of the result.
-float probabilityOf(const ProbeResult& result, const std::string& piece) {
-    const auto& names = result.classNames;
-    const auto at =
-        static_cast<std::size_t>(std::find(names.begin(), names.end(), piece) - names.begin());
-    return at < result.probabilities.size() ? result.probabilities[at] : 0.0F;
-}
-
-}  // namespace
-
-std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult* other) {
-    constexpr std::size_t most = 6;
-    std::vector<TokenChoice> choices;
-    if (!result.sample.source.text) return choices;
-    // The likeliest tokens of both results in turn, so that neither hides those of the other.
-    for (std::size_t k = 0; k < most; ++k)
-        for (const ProbeResult* of : {&result, other}) {
-            if (!of || k >= std::min(of->probabilities.size(), of->classNames.size())) continue;
-            const auto& piece = of->classNames[k];
-            const bool known = std::any_of(choices.begin(), choices.end(),
-                                           [&](const auto& one) { return one.piece == piece; });
-            if (known || choices.size() == most) continue;
-            choices.push_back({static_cast<std::int64_t>(choices.size()), piece,
-                               static_cast<double>(probabilityOf(result, piece))});
-        }
-    const auto larger = [&](const TokenChoice& choice) {
-        return std::max(choice.probability,
-                        other ? static_cast<double>(probabilityOf(*other, choice.piece)) : 0.0);
-    };
-    std::stable_sort(
-        choices.begin(), choices.end(),
-        [&](const TokenChoice& a, const TokenChoice& b) { return larger(a) > larger(b); });
-    return choices;
-}
-
-std::vector<float> nextTokensBefore(const std::vector<TokenChoice>& choices,
-                                    const ProbeResult* other) {
-    std::vector<float> probabilities;
-    if (other)
-        for (const auto& choice : choices)
-            probabilities.push_back(probabilityOf(*other, choice.piece));
-    return probabilities;
-}
 
 namespace fs = std::filesystem;
 
@@ -184,27 +96,29 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 
 }  // namespace
 
-Inspection::Inspection(Looker& looker, QObject* parent) : QObject(parent), m_looker(looker) {
+InspectorFeed::InspectorFeed(Looker& looker, QObject* parent) : QObject(parent), m_looker(looker) {
     m_typing.setSingleShot(true);
     m_typing.setInterval(kTypingDelay);
-    connect(&m_typing, &QTimer::timeout, this, &Inspection::readText);
-    connect(&m_task, &LongTask::failed, this, &Inspection::failed);
+    m_pace.setSingleShot(true);
+    connect(&m_pace, &QTimer::timeout, this, &InspectorFeed::ask);
+    connect(&m_typing, &QTimer::timeout, this, &InspectorFeed::readText);
+    connect(&m_task, &LongTask::failed, this, &InspectorFeed::failed);
 }
 
-Inspection::~Inspection() = default;
+InspectorFeed::~InspectorFeed() = default;
 
 // The model
 // ---------------------------------------------------------------------------------------------------
 
-void Inspection::setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
-                          const QString& noTokenizer) {
+void InspectorFeed::setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
+                             const QString& noTokenizer) {
     m_model = std::move(model);
     m_tokenizer = std::move(tokenizer);
     m_noTokenizer = noTokenizer;
     if (m_model && !m_text.isEmpty()) m_typing.start();
 }
 
-void Inspection::load(const Question& wanted, const QString& text) {
+void InspectorFeed::load(const Question& wanted, const QString& text) {
     struct Loaded {
         wire::OpenedWeights weights;
         core::TokenizerPtr tokenizer;
@@ -226,7 +140,7 @@ void Inspection::load(const Question& wanted, const QString& text) {
     });
 }
 
-void Inspection::chooseTokenizer(const QString& path) {
+void InspectorFeed::chooseTokenizer(const QString& path) {
     auto wanted = m_opened;
     wanted.set("tokenizer", path.toStdString());
     const auto work = [wanted](Engine& models, LongJob&, const Looker::Progress& progress) {
@@ -243,29 +157,35 @@ void Inspection::chooseTokenizer(const QString& path) {
                  });
 }
 
-void Inspection::setBfloat16(bool on) {
+void InspectorFeed::setBfloat16(bool on) {
     std::erase_if(m_opened.options, [](const Option& option) { return option.name == "bf16"; });
     if (on) m_opened.set("bf16", true);
 }
 
-void Inspection::dropWeights() {
+void InspectorFeed::dropWeights() {
     m_task.abandon();
     m_effects.abandon();
     m_looker.drop();
 }
 
-void Inspection::clear() {
+void InspectorFeed::forget() {
     m_opened = weightsAt({}, std::nullopt);
+    m_wanted = m_shown = weightsAt({}, std::nullopt);
     m_offer = {};
+    m_points.reset();
+    m_example.reset();
+    m_tokenNames.clear();
+    m_shownStep.reset();
+    m_again = false;
     setModel(std::nullopt, nullptr);
     forgetInput();
-    dropWeights();
+    drop();
 }
 
 // The input
 // ---------------------------------------------------------------------------------------------------
 
-void Inspection::forgetInput() {
+void InspectorFeed::forgetInput() {
     ++m_inputs;
     m_request = {};
     m_own.reset();
@@ -273,7 +193,7 @@ void Inspection::forgetInput() {
     m_textNote.clear();
 }
 
-void Inspection::choose(const Question& input) {
+void InspectorFeed::choose(const Question& input) {
     ++m_inputs;  // an input that is being read is no longer wanted
     m_request = input;
     m_text = QString::fromStdString(input.text("text"));
@@ -301,20 +221,20 @@ void Inspection::choose(const Question& input) {
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
-void Inspection::chooseText(const QString& text) {
+void InspectorFeed::chooseText(const QString& text) {
     ++m_inputs;
     m_text = text;
     m_textNote.clear();
     m_typing.start();
 }
 
-void Inspection::note(const QString& sentence) {
+void InspectorFeed::note(const QString& sentence) {
     m_textNote = sentence;
     Q_EMIT textRead();
 }
 
 /// Tokenizing a long text is slow, so it does not run on the window's thread.
-void Inspection::readText() {
+void InspectorFeed::readText() {
     if (m_text.isEmpty() || !m_model) return;
     m_request = inputAs({{"text", m_text.toStdString()}});
     if (!m_tokenizer) return note(m_noTokenizer);
@@ -334,12 +254,12 @@ void Inspection::readText() {
         });
 }
 
-void Inspection::offerText(const QString& text) {
+void InspectorFeed::offerText(const QString& text) {
     Q_EMIT textOffered(text);
     chooseText(text);
 }
 
-void Inspection::chooseTextFile(const QString& path) {
+void InspectorFeed::chooseTextFile(const QString& path) {
     m_reading.post(
         this,
         [path](std::stop_token) {
@@ -354,17 +274,101 @@ void Inspection::chooseTextFile(const QString& path) {
 // The maps
 // ---------------------------------------------------------------------------------------------------
 
-void Inspection::probe(wire::Asked asked) {
+void InspectorFeed::setWatched(const QObject* by, bool watched) {
+    const bool before = !m_watching || !m_watching->empty();
+    if (!m_watching) m_watching.emplace();
+    if (watched)
+        m_watching->insert(by);
+    else
+        m_watching->erase(by);
+    if (before == !m_watching->empty()) return;
+    if (!before)
+        ask();
+    else
+        m_pace.stop();
+}
+
+bool InspectorFeed::busy() const {
+    return m_task.busy() || m_exampleReading.busy() || m_live;
+}
+
+void InspectorFeed::drop() {
+    m_task.abandon();
+    m_exampleReading.abandon();
+    m_live.reset();
+}
+
+void InspectorFeed::show(wire::Asked wanted, Source from) {
+    m_wanted = std::move(wanted);
+    m_from = from;
+    ask();
+}
+
+wire::Asked InspectorFeed::question() const {
+    auto asked = m_wanted;
+    if (chosen() && m_from != Source::Captures)
+        asked.options = m_request.options, asked.sample = m_own;
+    if (placeOf(asked) == path())
+        for (const auto& option : m_opened.options) asked.set(option.name, option.value);
+    return asked;
+}
+
+void InspectorFeed::ask() {
+    if (placeOf(m_wanted).isEmpty() || (m_watching && m_watching->empty())) return;
+    m_again = m_trainer.probe && busy();
+    if (m_again) return;
+    switch (m_from) {
+        case Source::Weights:
+            return probe();
+        case Source::Training:
+            return askTraining();
+        case Source::Captures:
+            return readCapture();
+    }
+}
+
+void InspectorFeed::deliver(const wire::Asked& asked, widgets::Inspected result) {
+    m_shown = asked;
+    m_shownStep = result.result->step;
+    const bool partial = result.result->partial;
+    result.result = named(std::move(result.result));
+    if (result.before) result.before = named(std::move(result.before));
+    Q_EMIT inspected(result);
+    if (!partial && std::exchange(m_again, false)) ask();
+}
+
+void InspectorFeed::refuse(const QString& sentence) {
+    if (m_from == Source::Captures) m_again = false;  // a missing one is not requested again
+    Q_EMIT refused(sentence);
+    if (std::exchange(m_again, false)) ask();
+}
+
+std::shared_ptr<const ProbeResult> InspectorFeed::named(
+    std::shared_ptr<const ProbeResult> result) const {
+    if (m_tokenNames.empty()) return result;
+    auto copy = std::make_shared<ProbeResult>(*result);
+    for (auto& name : copy->classNames) {
+        std::size_t token = 0;
+        const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), token);
+        const bool number = problem == std::errc() && end == name.data() + name.size();
+        if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
+    }
+    return copy;
+}
+
+// Weights
+// ---------------------------------------------------------------------------------------------------
+
+void InspectorFeed::probe() {
     m_effects.abandon();
-    asked.edits = {m_edits};
-    m_asked = asked;
+    const auto asked = question();
     m_looker.use(asked.subjects.front());
-    const auto work = [this, asked, layer = m_shownLayer, input = m_request](
-                          Engine& models, LongJob& job, const Looker::Progress& progress) {
-        // Reported on the window's thread, and only while this session wants the result.
-        const auto partial = [this, &job, input](ProbeResult part) {
-            job.report([this, input, part = std::make_shared<const ProbeResult>(std::move(part))] {
-                Q_EMIT partlyInspected(part, input);
+    const auto work = [this, asked, layer = m_shownLayer](Engine& models, LongJob& job,
+                                                          const Looker::Progress& progress) {
+        // Reported on the window's thread, and only while the result is wanted.
+        const auto partial = [this, &job, asked](ProbeResult part) {
+            job.report([this, asked, part = std::make_shared<const ProbeResult>(std::move(part))] {
+                deliver(asked, {part, {}, {}, {}, {}});
             });
         };
         auto probed = models.prober.probe(models.session, asked, progress, partial, layer);
@@ -373,19 +377,20 @@ void Inspection::probe(wire::Asked asked) {
     };
     m_looker.run(
         m_task, m_progressText, work,
-        [this, asked, input = m_request](const std::pair<wire::Probed, widgets::Inspected>& done) {
+        [this, asked](const std::pair<wire::Probed, widgets::Inspected>& done) {
             const auto& [probed, inspected] = done;
+            m_points = probed.points;
             Q_EMIT pointsFound(probed.points);
             Q_EMIT editsRefused(QString::fromStdString(probed.problem));
             Q_EMIT meansFound(probed.before ? asked.edits[0] : EditList(), probed.means);
-            Q_EMIT this->inspected(inspected, input);
-            if (inspected.edited()) measureEffects(asked);
+            deliver(asked, inspected);
+            if (inspected.edited() && !m_task.busy()) measureEffects(asked);
         },
-        [this](const QString& sentence) { Q_EMIT refused(sentence); });
+        [this](const QString& sentence) { refuse(sentence); });
 }
 
 /// The inspector is served first: a new request ends these passes.
-void Inspection::measureEffects(const wire::Asked& asked) {
+void InspectorFeed::measureEffects(const wire::Asked& asked) {
     m_looker.run(
         m_effects, {},
         [asked](Engine& models, LongJob&, const Looker::Progress& progress) {
@@ -398,40 +403,93 @@ void Inspection::measureEffects(const wire::Asked& asked) {
         [](const QString&) {});
 }
 
-void Inspection::inspect() {
-    if (path().isEmpty()) return;
-    auto asked = input();
-    asked.subjects = m_opened.subjects;
-    for (const auto& option : m_opened.options) asked.set(option.name, option.value);
-    probe(std::move(asked));
-}
+// Captures
+// ---------------------------------------------------------------------------------------------------
 
-wire::Asked Inspection::input() const {
-    wire::Asked asked(m_request);
-    asked.command = core::kInspectView;
-    asked.sample = m_own;
-    return asked;
-}
-
-void Inspection::inspectRun(const QString& run, std::optional<qint64> step, wire::Asked input) {
-    input.subjects = weightsAt(run, step).subjects;
-    probe(std::move(input));
-}
-
-void Inspection::inspectCapture(const QString& run, qint64 step, qint64 sample) {
-    const auto work = [folder = run.toStdString() + "/captures", step, sample](
-                          Engine&, LongJob&, const Looker::Progress&) {
+void InspectorFeed::readCapture() {
+    const auto asked = question();
+    const auto work = [folder = asked.subjects[0].path + "/captures",
+                       step = stepOf(asked).value_or(std::numeric_limits<qint64>::max()),
+                       sample = asked.value<std::int64_t>("sample")](Engine&, LongJob&,
+                                                                     const Looker::Progress&) {
         return nearestCapture(folder, step, sample);
     };
     m_looker.run(
         m_task, {}, work,
-        [this](Captured captured) {
+        [this, asked](Captured captured) {
             Q_EMIT capturesCounted(captured.samples);
-            Q_EMIT inspected(
-                {std::make_shared<const ProbeResult>(std::move(captured.result)), {}, {}, {}, {}},
-                m_request);
+            deliver(
+                asked,
+                {std::make_shared<const ProbeResult>(std::move(captured.result)), {}, {}, {}, {}});
         },
-        [this](const QString& sentence) { Q_EMIT refused(sentence); });
+        [this](const QString& sentence) { refuse(sentence); });
+}
+
+// A training
+// ---------------------------------------------------------------------------------------------------
+
+void InspectorFeed::askTraining() {
+    auto asked = question();
+    if (!asked.sample && !asked.option("sample"))
+        return refuse(
+            QStringLiteral("A training reads texts, pictures and examples: choose one of these"));
+    if (!asked.sample) {
+        const wire::Example example{*asked.data, asked.text("split"),
+                                    asked.value<std::int64_t>("sample")};
+        const auto isKnown = [&](const wire::Example& known) {
+            return known.split == example.split && known.index == example.index;
+        };
+        if (!m_example || !isKnown(m_example->first)) return readExample(example);
+        asked.sample = m_example->second;
+    }
+    if (const auto request = m_trainer.probe(*asked.sample, asked.edits[0], !m_points))
+        m_live.emplace(request, std::move(asked));
+}
+
+/// Reads an example, to be sent to a training: the split and index may mean another example in the
+/// data of the training.
+void InspectorFeed::readExample(const wire::Example& example) {
+    const auto longest = example.data.options.isText() && m_model ? longestLook(*m_model) : 0;
+    m_looker.run(
+        m_exampleReading, {},
+        [example, longest](Engine& models, LongJob&, const Looker::Progress& progress) {
+            auto found = wire::examples(models.session, example.data, example.split,
+                                        {example.index}, progress);
+            if (longest > 0) core::shorten(found.front().sample, longest);
+            return std::move(found.front().sample);
+        },
+        [this, example](ProbeSample sample) {
+            m_example.emplace(example, std::move(sample));
+            ask();
+        },
+        [this](const QString& sentence) { refuse(sentence); });
+}
+
+void InspectorFeed::stepped(qint64 step) {
+    // Paused: each single step is inspected. Running: the timer sends requests.
+    const bool asked = m_pace.isActive() || (busy() && m_trainer.runs());
+    if (m_from == Source::Training && step != m_shownStep && !asked) ask();
+}
+
+void InspectorFeed::answered(const ProbeAnswer& answer) {
+    if (!m_live || answer.request != m_live->first) return;
+    const auto asked = std::exchange(m_live, std::nullopt)->second;
+    const auto& edits = asked.edits[0];
+    if (m_trainer.runs())
+        m_pace.start(std::max(kLiveInterval, static_cast<int>(1000 * answer.seconds)));
+    if (!answer.error.empty()) {
+        const auto sentence = QString::fromStdString(answer.error);
+        if (edits.anyEnabled()) Q_EMIT editsRefused(sentence);
+        return refuse(sentence);
+    }
+    if (!answer.points.empty()) {
+        m_points = std::make_shared<const std::vector<PointInfo>>(answer.points);
+        Q_EMIT pointsFound(m_points);
+    }
+    Q_EMIT editsRefused({});
+    Q_EMIT meansFound(edits, answer.means);
+    deliver(asked, inspectedOf(std::make_shared<const ProbeResult>(answer.result), answer.base,
+                               edits, m_points ? *m_points : std::vector<PointInfo>()));
 }
 
 }  // namespace relascope::app

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The inspection of a model: its weights, its tokenizer, an input and the requested maps. Serves
-// runs, captures and checkpoints; their controllers provide the location of the weights.
+// What an inspector shows: the maps of a model for an input, with edits or without, from weights on
+// a disk here or far, from a training, or from captures. The Workbench, the page Checkpoint and
+// each side of a duel have one; who owns it says which weights and which example, and the feed
+// itself reads what the user typed, drew or dropped.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <QObject>
@@ -19,41 +23,13 @@
 #include "app/controllers/looker.h"
 #include "app/controllers/subject.h"
 #include "text/tokenizer.h"
-#include "types/generate_options.h"
 #include "types/model_options.h"
 #include "types/relation_map.h"
+#include "types/train_event.h"
 #include "widgets/source/input_chooser.h"
 #include "wire/requests.h"
 
 namespace relascope::app {
-
-// Typed texts as inputs for the inspector.
-
-inline constexpr const char* kTyped = "typed text";  ///< ProbeSample::origin of a typed text
-
-/// Maximum number of tokens to inspect: the context of the model, or as many as fit into the free
-/// memory (the size of maps is quadratic in the length).
-std::int64_t longestLook(const ModelOptions& model);
-
-struct TypedText {
-    ProbeSample sample;
-    std::string note;  ///< a message if the text was shortened, otherwise empty
-};
-/// The first tokens of a text, as many as longestLook() allows. Throws OptionError for an empty
-/// text.
-TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
-                    const ModelOptions& model);
-
-/// The beginning of a text file, as much as a model can read. Throws FileError if it is not text.
-std::string beginningOfText(const std::string& path);
-
-/// Whether the input is one text.
-bool isOneText(const ProbeSample& sample);
-/// The likeliest next tokens after a text in `result` or in `other`, which may be null.
-std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult* other);
-/// The probabilities of `choices` in `other`; empty if `other` is null.
-std::vector<float> nextTokensBefore(const std::vector<TokenChoice>& choices,
-                                    const ProbeResult* other);
 
 /// An input of the user as a question names it, without a model: {{"text", "a cat"}}.
 inline Question inputAs(std::vector<Option> options) {
@@ -62,14 +38,17 @@ inline Question inputAs(std::vector<Option> options) {
 
 /// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
 /// is delivered; earlier ones are dropped.
-class Inspection : public QObject {
+class InspectorFeed : public QObject {
     Q_OBJECT
 public:
-    /// Delay between the last key and the tokenization of a typed text.
+    /// Delay in ms between the last key and the tokenization of a typed text.
     static constexpr int kTypingDelay = 150;
+    /// Minimum pause in ms between two inspections of a running training; the pause is also at
+    /// least as long as the last inspection took.
+    static constexpr int kLiveInterval = 100;
 
-    explicit Inspection(Looker& looker, QObject* parent = nullptr);
-    ~Inspection() override;
+    explicit InspectorFeed(Looker& looker, QObject* parent = nullptr);
+    ~InspectorFeed() override;
 
     // The model
     /// Sets the options that inputs must fit, for a model that is loaded elsewhere. A text typed
@@ -89,16 +68,16 @@ public:
     /// The tokenizer that was chosen; empty: the model's own.
     std::string tokenizerPath() const { return m_opened.text("tokenizer"); }
     /// Empty: no model is in use.
-    QString path() const { return QString::fromStdString(m_opened.subjects.at(0).path); }
+    QString path() const { return placeOf(m_opened); }
     const std::optional<ModelOptions>& model() const { return m_model; }
     const core::TokenizerPtr& tokenizer() const { return m_tokenizer; }
     const widgets::InputOffer& offer() const { return m_offer; }
     /// Releases the weights, because those on the disk have changed or none are needed.
     void dropWeights();
-    /// Removes the model and its input.
-    void clear();
+    /// Forgets the question, its model and its input, without releasing the weights.
+    void forget();
 
-    // The input
+    // The input of the user
     void choose(const Question& input);
     /// Sets a typed text, which is tokenized shortly after the last key. An empty text is ignored.
     void chooseText(const QString& text);
@@ -116,36 +95,57 @@ public:
     bool chosen() const { return !m_request.options.empty(); }
     /// The last input that was chosen; own() is it once it has been read.
     const Question& request() const { return m_request; }
-    /// The question for the maps of the input, without a model.
-    wire::Asked input() const;
     void forgetInput();
 
     // The maps
+    enum class Source { Weights, Training, Captures };
+    /// A training that can be asked for maps between two of its steps.
+    struct Trainer {
+        /// As TrainingController::probe() and running().
+        std::function<quint64(const ProbeSample& sample, const EditList& edits, bool points)> probe;
+        std::function<bool()> runs;
+    };
+    /// With a trainer requests are answered one after another, so that all that is scrubbed over is
+    /// seen; without one a newer request ends the one before.
+    void setTrainer(Trainer trainer) { m_trainer = std::move(trainer); }
     /// Sets the text that is shown while maps are computed.
     void setProgressText(const QString& text) { m_progressText = text; }
-    /// Computes the maps of the chosen input with the loaded weights.
-    void inspect();
-    /// Computes the maps of an input with the weights of a run at `step` or the nearest kept step;
-    /// nullopt: with the newest weights. The weights are read if needed.
-    void inspectRun(const QString& run, std::optional<qint64> step, wire::Asked input);
-    /// Reads the maps of a captured input at the captured step nearest to `step`.
-    void inspectCapture(const QString& run, qint64 step, qint64 sample);
-    /// Sets the edits for later probes with weights; captured maps are never edited.
-    void setEdits(const EditList& edits) { m_edits = edits; }
-    const EditList& edits() const { return m_edits; }
-    /// The question whose maps are shown, or are on their way.
-    const wire::Asked& asked() const { return m_asked; }
+    /// Shows the maps that are asked for. An input of the user, where one is chosen, stands in the
+    /// place of the question's. Captures: the one nearest to the step, of the input "sample".
+    void show(wire::Asked wanted, Source from = Source::Weights);
+    /// Where they come from.
+    Source source() const { return m_from; }
+    /// The question whose maps are shown; without a path before the first ones.
+    const wire::Asked& shown() const { return m_shown; }
+    /// The step of the weights whose maps are shown; nullopt without a result.
+    std::optional<qint64> shownStep() const { return m_shownStep; }
+    /// Whether what is shown is what was asked for last.
+    bool settled() const { return !busy() && !m_again; }
+    /// Drops the requests that have no answer yet.
+    void drop();
+    /// Drops the one that a training has not answered, as it has ended.
+    void dropLive() { m_live.reset(); }
     LongTask& task() { return m_task; }
     /// Sets the layer that is shown, from 0; its maps are delivered as soon as it has run.
     void setShownLayer(int layer) { m_shownLayer = layer; }
+    /// Names of answer tokens, which only the data know, for results that have their ids.
+    void setTokenNames(std::vector<std::string> names) { m_tokenNames = std::move(names); }
+    /// No requests are sent while nothing that shows the result is in sight: the inspector, the
+    /// page Measure.
+    void setWatched(const QObject* by, bool watched);
+
+    // What a training says
+    void stepped(qint64 step);
+    void answered(const ProbeAnswer& answer);
 
 Q_SIGNALS:
     void loaded(const QString& warning);  ///< a warning; empty if there is none
     void tokenizerChosen();
-    void inputRead();                       ///< own() or the request changed
+    void inputRead();                       ///< own() or request() changed
     void textRead();                        ///< textNote() changed
     void textOffered(const QString& text);  ///< text from a file or the last session
-    void inspected(const relascope::widgets::Inspected& result, const relascope::Question& input);
+    /// Maps, also of some layers while the others are computed (ProbeResult::partial).
+    void inspected(const relascope::widgets::Inspected& result);
     /// The hook points of the model; emitted before inspected().
     void pointsFound(const relascope::app::Points& points);
     /// Emitted with the reason if an edit does not fit; the maps without edits follow. Empty if all
@@ -155,9 +155,6 @@ Q_SIGNALS:
     void meansFound(const relascope::EditList& edits, const relascope::TakenMeans& means);
     /// The effect of each edit alone, by line of the list; emitted some time after inspected().
     void effectsFound(const QStringList& effects);
-    /// The maps of some layers, while the others are computed; inspected() follows.
-    void partlyInspected(const std::shared_ptr<const relascope::ProbeResult>& result,
-                         const relascope::Question& input);
     void capturesCounted(qint64 samples);   ///< emitted before inspected()
     void refused(const QString& sentence);  ///< there are no maps, for this reason
     void failed(const QString& sentence);   ///< model or input could not be read
@@ -165,25 +162,48 @@ Q_SIGNALS:
 private:
     void readText();
     void note(const QString& sentence);
-    void probe(wire::Asked asked);
+    bool busy() const;
+    wire::Asked question() const;
+    void ask();
+    void probe();
+    void askTraining();
+    void readExample(const wire::Example& example);
+    void readCapture();
     void measureEffects(const wire::Asked& asked);
+    void deliver(const wire::Asked& asked, widgets::Inspected inspected);
+    void refuse(const QString& sentence);
+    std::shared_ptr<const ProbeResult> named(std::shared_ptr<const ProbeResult> result) const;
 
     Looker& m_looker;
+    Trainer m_trainer;
     Question m_opened = weightsAt({}, std::nullopt);
-    wire::Asked m_asked;
     QString m_noTokenizer, m_text, m_textNote;
     QString m_progressText = QStringLiteral("Computing the maps");
     std::optional<ModelOptions> m_model;
     core::TokenizerPtr m_tokenizer;
     widgets::InputOffer m_offer;
-    Question m_request;  ///< the last one; without options where none was chosen
+    Points m_points;
+    std::vector<std::string> m_tokenNames;
+
+    Question m_request;  ///< the input that was chosen last; without options where none was
     std::optional<ProbeSample> m_own;
-    int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
-    EditList m_edits;
-    QTimer m_typing;
+    /// The example of the data that is sent to a training, and its name.
+    std::optional<std::pair<wire::Example, ProbeSample>> m_example;
+
+    wire::Asked m_wanted = weightsAt({}, std::nullopt), m_shown = m_wanted;
+    Source m_from = Source::Weights;
+    std::optional<qint64> m_shownStep;
+    int m_shownLayer = 0;
+    bool m_again = false;  ///< another request has come while one is answered
+    /// The request to a training that has no answer yet, with its question.
+    std::optional<std::pair<quint64, wire::Asked>> m_live;
+    /// What shows the result; until something has been in sight, all of it is asked for.
+    std::optional<std::set<const QObject*>> m_watching;
+
+    QTimer m_typing, m_pace;
     JobQueue m_reading;
-    LongTask m_task, m_effects;
+    LongTask m_task, m_effects, m_exampleReading;
 };
 
 }  // namespace relascope::app

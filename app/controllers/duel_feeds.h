@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The two subjects of the Duel page and their maps of one input. Each subject has its own session,
-// so that both are computed at the same time, each on the machine where it is. The input is an
-// example of a run's data, or chosen by the user: a text in the tokens of each model, a picture, or
-// a stored or random input of A.
+// The two subjects of the Duel page and their maps of one input. Each side has a feed with a
+// session of its own, so that both are computed at the same time, each on the machine where it is.
+// The input is an example of a run's data, or chosen by the user: a text in the tokens of each
+// model, a picture, or a stored or random input of A.
 #pragma once
 
 #include <array>
@@ -13,8 +13,7 @@
 #include <QObject>
 #include <QString>
 
-#include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection.h"
+#include "app/controllers/inspector_feed.h"
 #include "app/controllers/job_queue.h"
 #include "types/edit.h"
 #include "widgets/inspector/inspector_view.h"
@@ -25,11 +24,11 @@ namespace relascope::app {
 /// "dat-occurs, step 250, edited: layer 2 relations zero"
 QString titleOf(const wire::Asked& weights);
 
-class DuelProbes : public QObject {
+class DuelFeeds : public QObject {
     Q_OBJECT
 public:
-    explicit DuelProbes(QObject* parent = nullptr);
-    ~DuelProbes() override;
+    explicit DuelFeeds(QObject* parent = nullptr);
+    ~DuelFeeds() override;
 
     /// Sets the weights and edits of a side (weightsAt()); side 0 is A, side 1 is B. The data are
     /// those of A, or of B if A is a checkpoint.
@@ -53,18 +52,20 @@ public:
     const std::string& split() const { return m_split; }
     qint64 example() const { return m_example; }
     void chooseExample(const std::string& split, qint64 example);
-    /// Makes both sides read this input instead of an example.
-    void chooseInput(const Question& input);
+    /// Makes both sides read this input: an example of the data, or an input of the user's.
+    void choose(const Question& input);
     /// Makes both sides read a text that is being typed; an empty text is ignored.
     void chooseText(const QString& text);
     /// The input that is read instead of an example; nullopt if an example is read.
     const std::optional<Question>& own() const { return m_customInput; }
     /// The inputs that A accepts if it is a checkpoint, once its weights have been opened.
-    const widgets::InputOffer& offer() const { return m_sides[0].session->offer(); }
+    const widgets::InputOffer& offer() const { return m_sides[0].feed.offer(); }
     /// The task that loads and computes a side.
-    LongTask& task(std::size_t side) { return m_sides[side].session->task(); }
+    LongTask& task(std::size_t side) { return m_sides[side].feed.task(); }
     /// The task of openFar() for a side.
     LongTask& opening(std::size_t side) { return m_sides[side].opening; }
+    /// The question whose maps a side shows; without a path before the first ones.
+    const wire::Asked& asked(std::size_t side) const { return m_sides[side].feed.shown(); }
     /// The last result of a side; null until it has arrived.
     const std::shared_ptr<const ProbeResult>& answer(std::size_t side) const {
         return m_sides[side].result;
@@ -92,7 +93,7 @@ Q_SIGNALS:
 private:
     struct Side {
         Looker looker;
-        std::unique_ptr<Inspection> session;
+        InspectorFeed feed{looker};
         std::shared_ptr<const ProbeResult> result;
         Points points;
         QString problem;  ///< why the result is without its edits
@@ -102,11 +103,17 @@ private:
     QString dataRun() const;
     bool inputMissing() const { return m_dataRun.isEmpty() ? !m_customInput : !m_data; }
     void readData();
+    void keepWithinData();
+    void nameExample(wire::Asked& asked) const;
+    void connectSide(std::size_t side);
     /// Drops the result and the input of a side, and cancels its task.
     void forget(std::size_t side);
+    void forgetBoth();
     void ask();
     void ask(std::size_t side);
-    void inspect(std::size_t side, wire::Asked input);
+    /// Asks a side whose model is open, where the input needs that.
+    void inspect(std::size_t side);
+    void take(std::size_t side, const widgets::Inspected& inspected);
     void answer();
     /// The side whose result contains the input for the other side, because its model makes the
     /// input or only its machine has the data. nullopt if each side gets the input directly.
@@ -116,12 +123,12 @@ private:
     std::array<std::optional<wire::Asked>, 2> m_subjects;
     std::array<Side, 2> m_sides;
     std::optional<Question> m_customInput;
-    std::optional<ProbeSample> m_ownersInput;  ///< input sent to the side that waitsForInput()
-    QString m_dataRun;                         ///< run whose data are or were read
+    QString m_dataRun;  ///< run whose data are or were read
     std::shared_ptr<const wire::OpenedData> m_data;
     std::string m_split = "validation";
     qint64 m_example = 0;
-    LongTask m_task;  ///< reads the data
+    bool m_offered = false;  ///< dataRead() was emitted for the weights of A
+    LongTask m_task;         ///< reads the data
 };
 
 }  // namespace relascope::app
