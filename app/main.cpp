@@ -38,8 +38,6 @@
 #include "run/run_list.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/data/sample_grid.h"
-#include "widgets/data/sample_view.h"
-#include "widgets/data/statistics_view.h"
 #include "widgets/export/export.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/view_options.h"
@@ -102,42 +100,6 @@ bool drawOne(const wire::ExamplesFigure& figure, const QString& out, QString* er
     std::vector<widgets::ShownSample> samples;
     for (const auto& example : figure.examples) samples.push_back(shownOf(example));
     return widgets::renderExamples(samples, textsOf(figure.titles), figure.columns, out, error);
-}
-
-/// Writes a picture as the menu of its view does.
-bool drawAsMenu(const std::function<std::unique_ptr<QWidget>()>& make, const std::string& caption,
-                const QString& out, QString* error) {
-    QWidget view;
-    QToolButton button(&view);
-    widgets::ViewMenu menu(&button, &view, [] { return QString(); });
-    menu.figure = make;
-    menu.caption = [&caption] { return QString::fromStdString(caption); };
-    return menu.write(out, error);
-}
-
-bool drawOne(const wire::SampleFigure& figure, const QString& out, QString* error) {
-    const auto make = [&] {
-        return widgets::SampleView::figureOf(shownOf(figure.example), textsOf(figure.classNames));
-    };
-    return drawAsMenu(make, figure.caption, out, error);
-}
-
-bool drawOne(const wire::SampleGridFigure& figure, const QString& out, QString* error) {
-    const auto make = [&] {
-        std::vector<widgets::ShownSample> samples;
-        for (const auto& example : figure.examples) samples.push_back(shownOf(example));
-        return widgets::SampleGrid::figureOf(shownOf(figure.cell), std::move(samples),
-                                             textsOf(figure.classNames), figure.columns);
-    };
-    return drawAsMenu(make, figure.caption, out, error);
-}
-
-bool drawOne(const wire::StatisticsFigure& figure, const QString& out, QString* error) {
-    const auto make = [&] {
-        return widgets::StatisticsView::figureOf(figure.statistics,
-                                                 QString::fromStdString(figure.note));
-    };
-    return drawAsMenu(make, figure.caption, out, error);
 }
 
 bool drawOne(const wire::StudyFigure& figure, const QString& out, QString* error) {

@@ -412,6 +412,8 @@ void ViewFiles::openCheckpoint() {
         &c.checkpoint, &CheckpointController::opened, this,
         [this, &c] {
             if (!m_wanted || m_wanted->feed != &c.checkpoint.feed()) return;
+            if (const QString why = c.checkpoint.loadDisabledReason(); !why.isEmpty())
+                return refuse(QStringLiteral("%1: %2").arg(m_wanted->path, why));
             removeEdits();
             c.checkpoint.show(m_wanted->view);
         },

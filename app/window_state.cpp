@@ -5,6 +5,7 @@
 #include <QSettings>
 #include <QSpinBox>
 #include <QSplitter>
+#include <nlohmann/json.hpp>
 
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
@@ -18,10 +19,14 @@
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
+#include "question/question_fields.h"
+#include "question/question_input.h"
+#include "question/question_json.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/view_options.h"
 #include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -36,28 +41,43 @@ QString key(const char* name) {
     return QString::fromLatin1(kVersion) + QString::fromLatin1(name);
 }
 
+/// What the Workbench showed: a question for the maps of a run, and how they were looked at.
+std::optional<View> shownBefore(const QSettings& s) {
+    const auto json = nlohmann::ordered_json::parse(s.value(key("shown")).toString().toStdString(),
+                                                    nullptr, false);
+    if (!json.is_object()) return std::nullopt;
+    try {
+        View view;
+        static_cast<Question&>(view) = core::questionOf(core::kInspectView, json);
+        return view;
+    } catch (const Error&) {  // of another version
+        return std::nullopt;
+    }
+}
+
 void restoreView(MainWindow& window, const QSettings& s) {
-    widgets::InspectorView v;
-    const auto number = [&](const char* name, int fallback, int most) {
-        return qBound(0, s.value(key(name), fallback).toInt(), most);
-    };
-    v.kind = static_cast<MapKind>(number("view/kind", 0, 4));
-    v.layer = number("view/layer", 0, 999);
-    v.index = number("view/index", 0, 99999);
-    v.head = number("view/head", 0, 99999);
-    v.source = number("view/source", 1, 1 << 20);
-    v.target = number("view/target", 2, 1 << 20);
-    v.reversed = s.value(key("view/reversed")).toBool();
-    v.processing = static_cast<widgets::Processing>(
-        number("view/processing", static_cast<int>(widgets::Processing::Raw), 4));
-    v.range = static_cast<widgets::Range>(number("view/range", 1, 3));
-    v.topK = qMax(1, number("view/topK", 5, 1 << 20));
-    v.paper = s.value(key("view/paper")).toBool();
-    v.robust = s.value(key("view/robust"), true).toBool();
-    v.order = static_cast<widgets::MapOrder>(number("view/order", 0, widgets::kMapOrders - 1));
-    v.allLayers = s.value(key("view/allLayers")).toBool();
-    v.reading = static_cast<widgets::ReadingLayout>(number("view/reading", 0, 2));
-    window.controllers().selection.setView(v);
+    const auto shown = shownBefore(s);
+    if (!shown) return;
+    auto view = widgets::inspectorViewOf(*shown);
+    view.shown = widgets::Shown::After;
+    view.allLayers = s.value(key("view/allLayers")).toBool();
+    view.reading =
+        static_cast<widgets::ReadingLayout>(qBound(0, s.value(key("view/reading"), 0).toInt(), 2));
+    window.controllers().selection.setView(view);
+}
+
+void saveView(MainWindow& window, QSettings& s) {
+    auto& c = window.controllers();
+    const auto& feed = c.runInput.feed();
+    const auto& view = c.selection.view();
+    View shown;
+    static_cast<Question&>(shown) = weightsAt(c.selection.current(), c.selection.step());
+    const auto& input = feed.chosen() ? feed.request() : feed.shown();
+    shown.options = core::inputOf(input).options;
+    widgets::addViewOptions(shown, view, widgets::FigurePart::Map);
+    s.setValue(key("shown"), QString::fromStdString(core::jsonOf(shown).dump()));
+    s.setValue(key("view/allLayers"), view.allLayers);
+    s.setValue(key("view/reading"), static_cast<int>(view.reading));
 }
 
 void restoreStudy(MainWindow& window, const QSettings& s) {
@@ -126,7 +146,7 @@ void WindowState::restore(MainWindow& window) const {
     curves->set(&widgets::CurveOptions::logX, s.value(key("logX")).toBool());
     curves->set(&widgets::CurveOptions::logY, s.value(key("logY")).toBool());
     curves->set(&widgets::CurveOptions::smooth, s.value(key("smooth")).toBool());
-    if (s.contains(key("view/kind"))) restoreView(window, s);
+    restoreView(window, s);
     restoreStudy(window, s);
     window.measurePage()->restoreOptions(s.value(key("measure")).toByteArray());
     if (auto* atlas = qobject_cast<AtlasPage*>(window.page(PageId::Atlas))) {
@@ -176,15 +196,15 @@ void WindowState::restoreRuns(MainWindow& window) const {
         if (there == QStringList(shown) && row.info.path != example)
             there = {QString::fromStdString(row.info.path)};
     if (there.isEmpty()) return;
-    const QString current = s.value(key("current")).toString();
-    c.selection.setSample(s.value(key("split"), QStringLiteral("validation")).toString(),
-                          s.value(key("sample"), 0).toLongLong());
+    const auto shown = shownBefore(s);
+    const QString current = shown ? placeOf(*shown) : QString();
     c.selection.setRuns(there);
     c.selection.setCurrent(there.contains(current) ? current : there.first());
-    if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
+    if (shown && c.selection.current() == current) {
+        c.selection.setStep(stepOf(*shown));
+        c.runInput.choose(core::inputOf(*shown));
+    }
     c.experiment.follow(c.selection.current());
-    if (const QString text = s.value(key("text")).toString(); !text.isEmpty())
-        c.runInput.feed().offerText(text);
 }
 
 void WindowState::save(MainWindow& window) const {
@@ -212,22 +232,7 @@ void WindowState::save(MainWindow& window) const {
     s.setValue(key("logX"), curves->options().logX);
     s.setValue(key("logY"), curves->options().logY);
     s.setValue(key("smooth"), curves->options().smooth);
-    const auto& v = c.selection.view();
-    s.setValue(key("view/kind"), static_cast<int>(v.kind));
-    s.setValue(key("view/layer"), v.layer);
-    s.setValue(key("view/index"), v.index);
-    s.setValue(key("view/head"), v.head);
-    s.setValue(key("view/source"), v.source);
-    s.setValue(key("view/target"), v.target);
-    s.setValue(key("view/reversed"), v.reversed);
-    s.setValue(key("view/processing"), static_cast<int>(v.processing));
-    s.setValue(key("view/range"), static_cast<int>(v.range));
-    s.setValue(key("view/topK"), v.topK);
-    s.setValue(key("view/paper"), v.paper);
-    s.setValue(key("view/robust"), v.robust);
-    s.setValue(key("view/order"), static_cast<int>(v.order));
-    s.setValue(key("view/allLayers"), v.allLayers);
-    s.setValue(key("view/reading"), static_cast<int>(v.reading));
+    saveView(window, s);
     saveStudy(window, s);
     s.setValue(key("measure"), window.measurePage()->saveOptions());
     if (const auto* atlas = qobject_cast<AtlasPage*>(window.page(PageId::Atlas))) {
@@ -241,14 +246,6 @@ void WindowState::save(MainWindow& window) const {
     s.setValue(key("preset"), c.selection.preset());
     s.setValue(key("form"), c.experiment.saveForm());
     s.setValue(key("runs"), c.selection.runs());
-    s.setValue(key("current"), c.selection.current());
-    s.setValue(key("split"), c.selection.split());
-    s.setValue(key("sample"), c.selection.sample());
-    s.setValue(key("text"), c.runInput.feed().text());
-    if (c.selection.step())
-        s.setValue(key("step"), *c.selection.step());
-    else
-        s.remove(key("step"));
 }
 
 }  // namespace relascope::app

@@ -163,7 +163,7 @@ int runData(const Asked& a, const Call& call) {
     const auto& asked = a.question;
     const auto& place = asked.subjects[0].path;
     bool ofSplit = shows(asked) || asked.value<Whole>("first") > 0;
-    for (const char* name : {"split", "label", "form", "data", "epoch", "columns"})
+    for (const char* name : {"split", "label", "form", "data", "epoch"})
         ofSplit |= asked.option(name) != nullptr;
     const bool pairs = place == core::pairData().kind, rules = place == kRulesInContext;
     if (ofSplit || (!pairs && !rules && !core::findPreset(place))) {

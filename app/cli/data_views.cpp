@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/example_text.h"
-#include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "app/serve/data.h"
@@ -30,8 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kUsualCells = 24, kMostCells = 4000, kUsualColumns = 8,
-                       kUsualTextColumns = 2;
+constexpr std::int64_t kUsualCells = 24, kMostCells = 4000;
 
 /// The data that a place names.
 struct NamedData {
@@ -170,9 +168,6 @@ void showStatistics(const Asked& a, const Call& call, const ShownSplit& shown,
     core::addOrigin(statistics, info, shown.named.name, shown.named.generated ? options.seed : -1,
                     options.streaming && shown.split == "train" ? epoch : -1);
     if (a.out.ends_with(".csv")) core::writeTextFile(a.out, core::csvOf(statistics)), said(a);
-    if (isPicture(a.out))
-        draw(a.out, wire::StatisticsFigure{statistics, info.note, shown.caption()}, call.paper),
-            said(a);
     if (call.json) {
         auto object = shown.json();
         object.update(core::jsonOf(statistics));
@@ -194,9 +189,6 @@ void showSample(const Asked& a, const Call& call, const ShownSplit& shown) {
                                           shown.caption() + ", which are counted from 0");
     const auto example = datasets::exampleOf(*shown.data, sample);
     if (a.out.ends_with(".csv")) core::writeTextFile(a.out, core::csvOf(example.sample)), said(a);
-    if (isPicture(a.out))
-        draw(a.out, wire::SampleFigure{example, shown.classNames(), shown.caption()}, call.paper),
-            said(a);
     if (call.json) {
         auto object = shown.json();
         object["index"] = sample;
@@ -224,33 +216,20 @@ void showGrid(const Asked& a, const Call& call, const ShownSplit& shown,
                                          groupedNumber(shown.count()) +
                                          " examples, which are counted from 0");
     const auto end = std::min(shown.count(), first + count);
-    wire::SampleGridFigure figure;
     Json list = Json::array();
     for (auto k = first; k < end; ++k) {
         if (stop.stop_requested()) throw Cancelled();
         const auto index = shown.indexOf(k);
-        figure.examples.push_back(datasets::exampleOf(*shown.data, index));
-        const auto& example = figure.examples.back();
+        const auto example = datasets::exampleOf(*shown.data, index);
         if (call.json) {
             Json object = {{"index", index}};
             object.update(core::jsonOf(example, shown.classNames()));
             list.push_back(object);
-        } else if (a.out.empty()) {
+        } else {
             print("%8s  %-16s  %s\n", std::to_string(index).c_str(),
                   plainName(core::answerOf(example, shown.classNames())).c_str(),
                   core::inputText(example.sample).c_str());
         }
-    }
-    if (!a.out.empty()) {
-        // Cells have the size of the first example of the split, as on the page.
-        figure.cell = datasets::exampleOf(*shown.data, 0);
-        const bool images = !figure.cell.sample.image.empty();
-        figure.columns = static_cast<int>(
-            a.question.value("columns", images ? kUsualColumns : kUsualTextColumns));
-        figure.classNames = shown.classNames();
-        figure.caption = shown.caption();
-        draw(a.out, figure, call.paper);
-        said(a);
     }
     if (!call.json) return;
     auto object = shown.json();
@@ -302,19 +281,16 @@ void showData(const Asked& a, const Call& call) {
     };
     need(asked.value<Whole>("first") > 0 && !grid, "--first", "--grid");
     need(asked.option("label") && (statistics || sample), "--label", "--grid or a .npz file");
-    need(asked.option("columns") && !grid, "--columns", "--grid");
     if (grid && !a.out.empty())
-        endingOf(a.out, {});
-    else if (shows(asked) && !a.out.empty())
-        endingOf(a.out, {".csv"});
-    else if (!shows(asked) && !a.out.ends_with(".npz"))
+        throw OptionError("--out", "is for --statistics and --sample; --grid prints its examples");
+    if (shows(asked) && !a.out.empty() && !a.out.ends_with(".csv"))
+        throw OptionError("--out",
+                          "'" + a.out + "' must end in .csv; the page Data saves its pictures");
+    if (!shows(asked) && !a.out.ends_with(".npz"))
         throw OptionError("--out", a.out.empty()
                                        ? "is missing: a .npz file; or give --statistics, --sample "
                                          "or --grid"
-                                       : "'" + a.out +
-                                             "' must end in .npz; pictures are drawn with "
-                                             "--statistics, --sample or --grid");
-    requireDrawing(a.out);
+                                       : "'" + a.out + "' must end in .npz");
     const auto stop = stopOnSignals();
     const auto shown = opened(asked, stop);
     if (statistics)

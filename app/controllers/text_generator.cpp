@@ -2,11 +2,6 @@
 #include "app/controllers/text_generator.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <optional>
-#include <stop_token>
-#include <type_traits>
 #include <utility>
 
 #include "app/controllers/inspector_feed.h"
@@ -38,78 +33,11 @@ QString endText(TextEnd end) {
 
 }  // namespace
 
-/// State shared by the window and the thread that generates; emptied by a timer, so that the cost
-/// for the window does not depend on the number of tokens per second.
-struct TextGenerator::Job {
-    struct Batch {
-        std::optional<std::vector<std::string>> pieces;
-        std::vector<std::int64_t> ids;
-        std::vector<GeneratedToken> plain, tokens;
-        std::optional<TextMaps> inspection;
-        std::optional<QString> end;
-    };
-    template <class Change>
-    void put(Change change) {
-        std::lock_guard lock(m_mutex);
-        change(m_post);
-    }
-    Batch take() {
-        std::lock_guard lock(m_mutex);
-        return std::exchange(m_post, {});
-    }
-    std::stop_source stop;
-    std::atomic<bool> follow = false;
-    wire::Asked asked;
-    bool both() const { return asked.edits.at(0).anyEnabled(); }
-
-private:
-    std::mutex m_mutex;
-    Batch m_post;
-};
-
 TextGenerator::TextGenerator(const InspectorFeed& feed, Looker& looker, QObject* parent)
     : QObject(parent), m_feed(feed), m_looker(looker) {
-    m_timer.setInterval(50);
-    connect(&m_timer, &QTimer::timeout, this, &TextGenerator::fetch);
+    connect(&m_task, &LongTask::began, this, &TextGenerator::runningChanged);
+    connect(&m_task, &LongTask::ended, this, &TextGenerator::runningChanged);
 }
-
-TextGenerator::~TextGenerator() {
-    if (m_job) m_job->stop.request_stop();
-}
-
-namespace {
-
-/// Generates the text on the thread of the models, and passes on tokens and maps as they come.
-void write(wire::Session& session, auto& job, const Looker::Progress& progress) {
-    wire::GenerateWatch watch;
-    watch.prompt = [&](std::vector<std::string> pieces, std::vector<std::int64_t> ids) {
-        job.put([&](auto& post) { post.pieces = std::move(pieces), post.ids = std::move(ids); });
-    };
-    const auto append = [&job](auto member) {
-        return [&job, member](std::vector<GeneratedToken> tokens) {
-            job.put([&](auto& post) {
-                auto& all = post.*member;
-                all.insert(all.end(), tokens.begin(), tokens.end());
-            });
-        };
-    };
-    using Batch = std::remove_reference_t<decltype(job)>::Batch;
-    watch.plain = append(&Batch::plain);
-    watch.tokens = append(&Batch::tokens);
-    watch.result = [&](ProbeResult result, int first) {
-        job.put([&](auto& post) {
-            post.inspection =
-                TextMaps{std::make_shared<const ProbeResult>(std::move(result)), first};
-        });
-    };
-    watch.follows = [&] { return job.follow.load(); };
-    const auto end = wire::generate(session, job.asked, watch, [&](double done) {
-        return progress(done) && !job.stop.stop_requested();
-    });
-    job.put([&](auto& post) { post.end = endText(end); });
-}
-
-}  // namespace
 
 namespace {
 
@@ -142,70 +70,56 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     stop();
     ++m_inspections;
     m_tokens.clear();
-    m_job = std::make_shared<Job>();
-    m_job->follow = m_follow;
-    m_job->asked = questionOf(m_feed.opened(), prompt.toStdString(), options);
-    m_job->asked.edits = {m_edits};
-    m_asked = m_job->asked;
-    Q_EMIT began({prompt.toStdString()}, m_job->both());
-    Q_EMIT runningChanged();
-    m_timer.start();
-    m_looker.post(
-        this,
-        [job = m_job](Engine& models, const Looker::Progress& progress) {
-            write(models.session, *job, progress);
-            return 0;
-        },
-        [this, job = m_job](int) {
-            if (job == m_job) fetch();
-        },
-        [this, job = m_job](const QString& sentence) {
-            if (job != m_job) return;
-            fetch();
-            finish();
-            Q_EMIT failed(sentence);
-        });
+    m_asked = questionOf(m_feed.opened(), prompt.toStdString(), options);
+    m_asked->edits = {m_edits};
+    Q_EMIT began({prompt.toStdString()}, m_edits.anyEnabled());
+    const auto work = [this, asked = *m_asked, follows = m_follow](
+                          Engine& models, LongJob& job, const Looker::Progress& progress) {
+        wire::GenerateWatch watch;
+        watch.prompt = [&](std::vector<std::string> pieces, std::vector<std::int64_t> ids) {
+            job.report([this, pieces, ids, both = asked.edits.at(0).anyEnabled()] {
+                m_tokens = ids;
+                Q_EMIT began(pieces, both);
+            });
+        };
+        watch.plain = [&](std::vector<GeneratedToken> tokens) {
+            job.report([this, tokens] { Q_EMIT plainWritten(tokens); });
+        };
+        watch.tokens = [&](std::vector<GeneratedToken> tokens) {
+            job.report([this, tokens] {
+                for (const auto& token : tokens) m_tokens.push_back(token.chosen.id);
+                Q_EMIT written(tokens);
+            });
+        };
+        watch.result = [&](ProbeResult result, int first) {
+            job.report(
+                [this, first, maps = std::make_shared<const ProbeResult>(std::move(result))] {
+                    if (*m_follow) Q_EMIT inspected(maps, first);
+                });
+        };
+        watch.follows = [&] { return follows->load(); };
+        return wire::generate(models.session, asked, watch, progress);
+    };
+    m_looker.run(
+        m_task, {}, work, [this](TextEnd end) { finish(endText(end)); },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
-void TextGenerator::fetch() {
-    if (!m_job) return;
-    auto post = m_job->take();
-    if (post.pieces) {
-        m_tokens = std::move(post.ids);
-        Q_EMIT began(*post.pieces, m_job->both());
-    }
-    if (!post.plain.empty()) Q_EMIT plainWritten(post.plain);
-    for (const auto& token : post.tokens) m_tokens.push_back(token.chosen.id);
-    if (!post.tokens.empty()) Q_EMIT written(post.tokens);
-    if (post.inspection && m_follow)
-        Q_EMIT inspected(post.inspection->result, post.inspection->first);
-    if (!post.end) return;
-    finish();
-    Q_EMIT ended(*post.end);
-    if (m_follow && size() > 0) inspect(size() - 1);
-}
-
-void TextGenerator::finish() {
-    m_timer.stop();
-    m_job.reset();
-    Q_EMIT runningChanged();
+void TextGenerator::finish(const QString& reason) {
+    Q_EMIT ended(reason);
+    if (*m_follow && size() > 0) inspect(size() - 1);
 }
 
 void TextGenerator::stop() {
-    if (!m_job) return;
-    fetch();
-    if (!m_job) return;
-    m_job->stop.request_stop();
-    finish();
-    Q_EMIT ended(QStringLiteral("stopped"));
-    if (m_follow && size() > 0) inspect(size() - 1);
+    if (!running()) return;
+    m_task.abandon();
+    finish(endText(TextEnd::Stopped));
 }
 
 void TextGenerator::clear() {
-    if (m_job) {
-        m_job->stop.request_stop();
-        finish();
-        Q_EMIT ended(QStringLiteral("stopped"));
+    if (running()) {
+        m_task.abandon();
+        Q_EMIT ended(endText(TextEnd::Stopped));
     }
     ++m_inspections;
     m_tokens.clear();
@@ -213,9 +127,8 @@ void TextGenerator::clear() {
 }
 
 void TextGenerator::setFollow(bool on) {
-    m_follow = on;
-    if (m_job) m_job->follow = on;
-    if (on && !m_job && size() > 0) inspect(size() - 1);
+    *m_follow = on;
+    if (on && !running() && size() > 0) inspect(size() - 1);
 }
 
 void TextGenerator::inspect(int index) {

@@ -4,12 +4,13 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/controllers/job_queue.h"
 #include "types/edit.h"
 #include "types/generate_options.h"
 #include "types/relation_map.h"
@@ -25,7 +26,6 @@ class TextGenerator : public QObject {
 public:
     /// Generates texts with the model of `feed`; its jobs run in the queue of `looker`.
     TextGenerator(const InspectorFeed& feed, Looker& looker, QObject* parent = nullptr);
-    ~TextGenerator() override;
 
     void start(const QString& prompt, const GenerateOptions& options);
     /// Sets the edits for texts that are started later; a text that is being generated keeps its
@@ -43,7 +43,7 @@ public:
 
     /// What the text shown was asked for with; nullopt without a text.
     const std::optional<wire::Asked>& asked() const { return m_asked; }
-    bool running() const { return m_job != nullptr; }
+    bool running() const { return m_task.busy(); }
     /// Tokens of prompt and text together.
     int size() const { return static_cast<int>(m_tokens.size()); }
 
@@ -62,19 +62,17 @@ Q_SIGNALS:
     void editsChanged();
 
 private:
-    struct Job;
-    void fetch();
-    void finish();
+    void finish(const QString& reason);
 
     const InspectorFeed& m_feed;
     Looker& m_looker;
-    std::shared_ptr<Job> m_job;
     std::optional<wire::Asked> m_asked;
     std::vector<std::int64_t> m_tokens;
     EditList m_edits;
-    bool m_follow = false;
+    /// Asked by the thread that generates.
+    std::shared_ptr<std::atomic<bool>> m_follow = std::make_shared<std::atomic<bool>>(false);
     quint64 m_inspections = 0;
-    QTimer m_timer;
+    LongTask m_task;
 };
 
 }  // namespace relascope::app

@@ -120,7 +120,6 @@ QWidget* DataPage::middle() {
         if (m_grid->firstShown() > 0)
             shown.push_back({"first", std::int64_t{m_grid->firstShown()}});
         shown.push_back({"count", std::int64_t{m_grid->countShown()}});
-        shown.push_back({"columns", std::int64_t{m_grid->columns()}});
         return m_source->question(shown);
     };
     connect(menu, &widgets::ViewMenu::failed, this, &DataPage::fail);

@@ -211,7 +211,7 @@ std::optional<View> DataSource::question(const std::vector<Option>& shown) const
     if (!info() || (!generated && wire::farPathOf(path))) return std::nullopt;
     View view;
     view.command = core::kDataView;
-    view.saved = false;
+    view.printed = true;
     view.subjects.push_back({generated ? options.kind : path, {}, {}, {}, {}});
     std::vector<std::string> settings;
     if (generated) {

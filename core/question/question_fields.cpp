@@ -212,7 +212,6 @@ Specs dataSpecs() {
                    "phenomenon (60), of rules in context those of each rule (100)",
                    1, 100000000),
         askedField("first", FieldKind::Integer, "of a grid: its first example, counted from 0"),
-        askedField("columns", FieldKind::Integer, "of a grid: examples in a row", 1, kMostColumns),
         askedField("split", FieldKind::Text, "train, validation or a test split (the first one)"),
         askedField("label", FieldKind::Text, "of a grid or .npz: only examples with this label"),
         askedField("epoch", FieldKind::Integer, "of training data that differ between epochs (0)"),

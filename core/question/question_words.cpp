@@ -151,7 +151,7 @@ std::string pythonOf(const View& view) {
         return "[relascope.read(run).metrics(\"validation\") for run in " +
                pythonList(view.subjects, place) + "]";
     // A table, a text or data are no analysis of their first subject.
-    const bool command = (view.printed || !view.saved) && view.command != kStudy;
+    const bool command = view.printed && view.command != kStudy;
     std::string line =
         command ? "relascope.command(" + pythonText(view.command)
                 : "relascope.analyse(" + place(view.subjects[0]) + ", " + pythonText(view.command);

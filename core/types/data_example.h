@@ -11,8 +11,6 @@
 
 namespace relascope {
 
-inline constexpr int kMostColumns = 100;  ///< of a grid of examples
-
 struct DataExample {
     ProbeSample sample;
     std::string answer;  ///< the answer as text; empty if there is a label

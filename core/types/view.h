@@ -49,7 +49,6 @@ struct View : Question {
     std::string caption;   ///< of its picture: for maps the name of the run or checkpoint
     bool steps = true;     ///< of maps: the weights are of a step
     bool printed = false;  ///< a table or a text, which the command prints: no picture is drawn
-    bool saved = true;  ///< it may become a file: a picture of one of the commands of formats.md 21
 };
 
 }  // namespace relascope

@@ -58,26 +58,6 @@ Json messageOf(const ExamplesFigure& figure, Bytes&) {
             {"titles", figure.titles},
             {"columns", figure.columns}};
 }
-Json messageOf(const SampleFigure& figure, Bytes&) {
-    return {{"figure", "sample"},
-            {"example", figure.example},
-            {"classes", figure.classNames},
-            {"caption", figure.caption}};
-}
-Json messageOf(const SampleGridFigure& figure, Bytes&) {
-    return {{"figure", "grid"},
-            {"cell", figure.cell},
-            {"examples", figure.examples},
-            {"classes", figure.classNames},
-            {"columns", figure.columns},
-            {"caption", figure.caption}};
-}
-Json messageOf(const StatisticsFigure& figure, Bytes&) {
-    return {{"figure", "statistics"},
-            {"statistics", figure.statistics},
-            {"note", figure.note},
-            {"caption", figure.caption}};
-}
 Json messageOf(const StudyFigure& figure, Bytes&) {
     return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
             {"metric", figure.metric}, {"points", figure.points}, {"published", figure.published},
@@ -159,23 +139,6 @@ Figure figureFromFrame(const Frame& frame) {
         return ExamplesFigure{valueOf<std::vector<DataExample>>(m, "examples"),
                               valueOf<std::vector<std::string>>(m, "titles"),
                               valueOf<int>(m, "columns")};
-    if (what == "sample")
-        return SampleFigure{valueOf<DataExample>(m, "example"),
-                            valueOf<std::vector<std::string>>(m, "classes"),
-                            valueOf<std::string>(m, "caption")};
-    if (what == "grid") {
-        SampleGridFigure figure{valueOf<DataExample>(m, "cell"),
-                                valueOf<std::vector<DataExample>>(m, "examples"),
-                                valueOf<std::vector<std::string>>(m, "classes"),
-                                valueOf<int>(m, "columns"), valueOf<std::string>(m, "caption")};
-        if (figure.columns < 1 || figure.columns > kMostColumns)
-            throw FrameError("a grid has no valid number of columns");
-        return figure;
-    }
-    if (what == "statistics")
-        return StatisticsFigure{valueOf<DataStatistics>(m, "statistics"),
-                                valueOf<std::string>(m, "note"),
-                                valueOf<std::string>(m, "caption")};
     if (what == "study")
         return StudyFigure{valueOf<StudyInfo>(m, "study"),
                            valueOf<std::string>(m, "title"),

@@ -54,28 +54,6 @@ struct ExamplesFigure {
     int columns = 2;
 };
 
-/// One example, enlarged.
-struct SampleFigure {
-    DataExample example;
-    std::vector<std::string> classNames;  ///< by label
-    std::string caption;
-};
-
-/// Examples in rows of `columns`, in cells of the size of `cell`.
-struct SampleGridFigure {
-    DataExample cell;
-    std::vector<DataExample> examples;
-    std::vector<std::string> classNames;
-    int columns = 1;
-    std::string caption;
-};
-
-/// The statistics of a split, with the remark of its data.
-struct StatisticsFigure {
-    DataStatistics statistics;
-    std::string note, caption;
-};
-
 /// A study's sample-efficiency curves.
 struct StudyFigure {
     StudyInfo study;
@@ -98,8 +76,8 @@ struct CurvesFigure {
     CurveLook look;
 };
 
-using Figure = std::variant<MapFigure, TintFigure, ExamplesFigure, SampleFigure, SampleGridFigure,
-                            StatisticsFigure, StudyFigure, AnalysisFigure, CurvesFigure>;
+using Figure =
+    std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure, CurvesFigure>;
 
 /// What a figure is of, which its file says.
 struct FigureOrigin {

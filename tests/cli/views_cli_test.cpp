@@ -136,7 +136,6 @@ TEST_F(ViewsCli, TenKindsOfViewsAreTheirCommands) {
     expectDrawn(
         viewOf("curves",
                {{"axis", std::string("epoch")}, {"log_y", true}, {"title", std::string("a run")}}));
-    expectDrawn(viewOf("data", {{"grid", true}, {"count", std::int64_t{4}}}));
 }
 
 TEST_F(ViewsCli, TheLookOfAMapIsDrawn) {

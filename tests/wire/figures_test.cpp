@@ -176,26 +176,13 @@ TEST(Figures, DataArriveWhole) {
     words.sample.source.text = true, words.sample.source.tokens = {5, 6};
     words.sample.source.labels = {"\xf0\x9f", " ball"};
     words.answer = "yes";
-    const auto one =
-        std::get<wire::SampleFigure>(sent(wire::SampleFigure{example, {"no", "yes"}, "own, all"}));
-    EXPECT_EQ(one.example.sample, example.sample);
-    EXPECT_EQ(one.classNames.at(1), "yes");
-    EXPECT_EQ(one.caption, "own, all");
-    const auto grid = std::get<wire::SampleGridFigure>(
-        sent(wire::SampleGridFigure{example, {words, example}, {}, 4, "own"}));
-    EXPECT_EQ(grid.cell.sample, example.sample);
-    EXPECT_EQ(grid.examples.at(0).sample, words.sample);
-    EXPECT_EQ(grid.examples.at(0).answer, "yes");
-    EXPECT_EQ(grid.columns, 4);
-    DataStatistics statistics{2000, "token", true, {{"\xf0\x9f", 3}}, {{"Origin", "own"}}};
-    const auto counted = std::get<wire::StatisticsFigure>(
-        sent(wire::StatisticsFigure{statistics, "a note", "own, all"}));
-    EXPECT_EQ(counted.statistics.bars, statistics.bars);
-    EXPECT_EQ(counted.statistics.rows, statistics.rows);
-    EXPECT_TRUE(counted.statistics.pieces);
-    EXPECT_EQ(counted.note, "a note");
-    for (const int columns : {0, -1, kMostColumns + 1})
-        EXPECT_THROW(sent(wire::SampleGridFigure{example, {}, {}, columns, ""}), wire::FrameError);
+    const auto all =
+        std::get<wire::ExamplesFigure>(sent(wire::ExamplesFigure{{example, words}, {"Own"}, 2}));
+    EXPECT_EQ(all.examples.at(0).sample, example.sample);
+    EXPECT_EQ(all.examples.at(1).sample, words.sample);
+    EXPECT_EQ(all.examples.at(1).answer, "yes");
+    EXPECT_EQ(all.titles.at(0), "Own");
+    EXPECT_EQ(all.columns, 2);
 }
 
 TEST(Figures, WhatIsNoFigureIsRefused) {
@@ -205,9 +192,6 @@ TEST(Figures, WhatIsNoFigureIsRefused) {
     refused({});
     refused({{"figure", "portrait"}});
     refused({{"figure", "map"}});
-    refused({{"figure", "sample"}});
-    refused({{"figure", "grid"}, {"columns", 1}});
-    refused({{"figure", "statistics"}, {"statistics", {1}}, {"note", ""}, {"caption", ""}});
     refused({{"figure", "analysis"}, {"analysis", "guess"}, {"result", {}}, {"caption", ""}});
     refused({{"figure", "analysis"}, {"analysis", "heads"}, {"result", {1}}, {"caption", ""}});
 }

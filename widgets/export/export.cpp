@@ -410,7 +410,7 @@ void ViewMenu::addViewEntries() {
         [this] { saveView(true); });
     connect(m_menu, &QMenu::aboutToShow, this, [this, entries] {
         const auto view = described();
-        const bool saved = view && !view->printed && view->saved;
+        const bool saved = view && !view->printed;
         entries[0]->setVisible(view.has_value());
         entries[1]->setVisible(view && !core::pythonOf(*view).empty());
         entries[2]->setVisible(saved);
