@@ -16,7 +16,7 @@
 #include "analysis/atlas.h"
 #include "analysis/duel.h"
 #include "analysis/scan.h"
-#include "app/controllers/undo_history.h"
+#include "app/controllers/step.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/edit_words.h"
 #include "widgets/analysis/analysis_frame.h"
@@ -43,17 +43,17 @@ std::vector<const core::Analysis*> analysesOfWindow() {
 
 AnalysisWindow::AnalysisWindow() : AnalysisWindow(analysesOfWindow(), nullptr, nullptr) {}
 
-AnalysisWindow::AnalysisWindow(UndoHistory& history, Measurements& measurements)
+AnalysisWindow::AnalysisWindow(QUndoStack& history, Measurements& measurements)
     : AnalysisWindow(analysesOfWindow(), &history, &measurements) {}
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
-                               UndoHistory& history, Measurements& measurements)
+                               QUndoStack& history, Measurements& measurements)
     : AnalysisWindow(analyses, &history, &measurements) {}
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
-                               UndoHistory* history, Measurements* measurements)
+                               QUndoStack* history, Measurements* measurements)
     : m_c(std::make_unique<AnalysisController>(measurements)),
-      m_undo(history ? history : new UndoHistory(this)),
+      m_undo(history ? history : new QUndoStack(this)),
       m_head(new widgets::PanelHead({}, this)),
       m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),
       m_bar(new QTabBar(this)),
@@ -175,16 +175,17 @@ AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
     connect(tab->view(), &AnalysisFrame::mapRequested, this, &AnalysisWindow::mapRequested);
     connect(tab->view(), &AnalysisFrame::stepRequested, this, &AnalysisWindow::stepRequested);
     connect(tab->view(), &AnalysisFrame::textsRequested, this, &AnalysisWindow::textsRequested);
-    connect(tab, &AnalysisTab::valuesChanged, this,
-            [this, tab, title](const QString& name, const core::OptionValues& before) {
-                const auto to = [this, tab](const core::OptionValues& values) {
-                    if (const int at = m_pages->indexOf(tab); at >= 0) m_bar->setCurrentIndex(at);
-                    tab->setValues(values);
-                };
-                m_undo->push({QStringLiteral("Change an option of %1").arg(title),
-                              [to, before] { to(before); },
-                              [to, after = tab->values()] { to(after); }, title + name});
-            });
+    connect(
+        tab, &AnalysisTab::valuesChanged, this,
+        [this, tab, title](const QString& name, const core::OptionValues& before) {
+            const auto to = [this, tab](const core::OptionValues& values) {
+                if (const int at = m_pages->indexOf(tab); at >= 0) m_bar->setCurrentIndex(at);
+                tab->setValues(values);
+            };
+            m_undo->push(new Step(
+                QStringLiteral("Change an option of %1").arg(title), [to, before] { to(before); },
+                [to, after = tab->values()] { to(after); }, title + name));
+        });
     return tab;
 }
 
@@ -315,11 +316,8 @@ void AnalysisWindow::keyPressEvent(QKeyEvent* event) {
         close();
         return;
     }
-    const bool undo = event->matches(QKeySequence::Undo);
-    if (undo || event->matches(QKeySequence::Redo)) {
-        undo ? m_undo->undo() : m_undo->redo();
-        return m_undo->seal();
-    }
+    const bool redo = event->matches(QKeySequence::Redo);
+    if (redo || event->matches(QKeySequence::Undo)) return takeStep(*m_undo, redo);
     // The keys act as between the pages of the main window.
     const auto tabs = shownTabs();
     const int at = event->key() - Qt::Key_1;

@@ -18,6 +18,7 @@
 
 class QStackedWidget;
 class QTabBar;
+class QUndoStack;
 
 namespace relascope::widgets {
 class PanelHead;
@@ -27,7 +28,6 @@ class SegmentedControl;
 namespace relascope::app {
 
 class AnalysisTab;
-class UndoHistory;
 
 /// Owns its controller, and with it a thread and a model. Changes of options are steps of the
 /// history. As a window of its own: Ctrl+Z takes one back, Ctrl+Shift+Z makes it again, Ctrl with a
@@ -38,9 +38,9 @@ public:
     /// All analyses that have no page of their own, with a history and measurements of its own.
     AnalysisWindow();
     /// The same, sharing those of the main window.
-    AnalysisWindow(UndoHistory& history, Measurements& measurements);
+    AnalysisWindow(QUndoStack& history, Measurements& measurements);
     /// Some analyses, as a page of the main window.
-    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history,
+    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, QUndoStack& history,
                    Measurements& measurements);
     ~AnalysisWindow() override;
 
@@ -95,7 +95,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory* history,
+    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, QUndoStack* history,
                    Measurements* measurements);
     void addTab(const core::Analysis& analysis);
     void addGroups();
@@ -106,7 +106,7 @@ private:
     void showNote();
 
     std::unique_ptr<AnalysisController> m_c;
-    UndoHistory* m_undo;
+    QUndoStack* m_undo;
     widgets::PanelHead* m_head;
     QLabel* m_note;
     widgets::SegmentedControl* m_groups = nullptr;  ///< where the tabs are of several groups

@@ -248,7 +248,7 @@ TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
     window->showPage(PageId::Atlas);
     click(view()->keepOneButton());
     EXPECT_EQ(edits.size(), alike.relations.size() - 1);
-    c().history.undo();
+    undo();
     EXPECT_TRUE(edits.empty());
     // Without maps that are alike there is nothing to keep.
     for (std::size_t m = 0; m < alike.relations.size(); ++m)
@@ -272,7 +272,7 @@ TEST_F(AtlasPageTest, FollowsTheRunWhileTheWorkbenchIsHidden) {
     auto* examples = child<QSpinBox>(tab(), "Examples");
     examples->setValue(31);
     EXPECT_EQ(std::get<std::int64_t>(tab()->values().at("examples")), 31);
-    c().history.undo();
+    undo();
     EXPECT_EQ(examples->value(), 24);
 }
 
