@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/controllers/analysis_controller.h"
+#include "app/controllers/subject.h"
 
 namespace relascope::widgets {
 class EditsPanel;

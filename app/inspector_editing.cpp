@@ -7,7 +7,7 @@
 #include <QPushButton>
 #include <cmath>
 
-#include "app/controllers/undo_history.h"
+#include "app/controllers/step.h"
 #include "types/error.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -125,7 +125,8 @@ void InspectorEditing::addButtons() {
     });
     m_measure->setToolTip(
         QStringLiteral("What the parts of this model do, what its maps compare, what it knows"));
-    m_undo = button(QStringLiteral("Undo"), "restart", [this] { m_edits.history().undo(); });
+    m_undo =
+        button(QStringLiteral("Undo"), "restart", [this] { takeStep(m_edits.history(), false); });
     m_answer = new QLabel(footer);
     m_answer->setFont(widgets::smallFont());
     m_answer->setTextFormat(Qt::RichText);
@@ -135,7 +136,7 @@ void InspectorEditing::addButtons() {
     connect(&m_inspector, &RelationInspector::displayed, this, &InspectorEditing::showButtons);
     connect(&m_edits, &InspectorEdits::changed, this, &InspectorEditing::showButtons);
     connect(&m_edits, &InspectorEdits::stateChanged, this, &InspectorEditing::showButtons);
-    connect(&m_edits.history(), &UndoHistory::changed, this, &InspectorEditing::showButtons);
+    connect(&m_edits.history(), &QUndoStack::indexChanged, this, &InspectorEditing::showButtons);
     showButtons();
 }
 
@@ -163,8 +164,9 @@ void InspectorEditing::showButtons() {
            relation ? QStringLiteral("Sets the relation to 0 for all pairs and heads")
                     : QStringLiteral("Sets what the head adds to 0"));
     const auto& history = m_edits.history();
-    m_undo->setEnabled(history.canUndo());
-    m_undo->setToolTip(history.undoText() + QStringLiteral(" (Ctrl+Z)"));
+    const int step = nextStep(history, false);
+    m_undo->setEnabled(step >= 0);
+    m_undo->setToolTip(history.text(step) + QStringLiteral(" (Ctrl+Z)"));
     const QString answer =
         inspected.edited() && inspected.before && inspected.result
             ? widgets::answerText(*inspected.result, inspected.before.get(), true, false)

@@ -46,9 +46,10 @@ InspectorWhy::InspectorWhy(widgets::RelationInspector& inspector, Looker& looker
     connect(shown, &WhyPanel::cellRequested, this, &InspectorWhy::goDown);
     connect(shown, &WhyPanel::backRequested, this, &InspectorWhy::goBack);
     connect(shown, &WhyPanel::tablesRequested, this, &InspectorWhy::tablesRequested);
+    auto* strip = new JobStrip(shown);
+    strip->follow(m_task);
+    shown->addStrip(strip);
 }
-
-InspectorWhy::~InspectorWhy() = default;
 
 widgets::WhyPanel& InspectorWhy::panel() const {
     return *m_inspector.why();
@@ -59,27 +60,6 @@ void InspectorWhy::toggle() {
 }
 
 void InspectorWhy::open() {
-    if (!m_c) {
-        m_c = std::make_unique<AnalysisController>(nullptr, &m_looker);
-        auto* strip = new JobStrip(&panel());
-        strip->follow(m_c->task(core::originsAnalysis()));
-        panel().addStrip(strip);
-        connect(m_c.get(), &AnalysisController::reported, this,
-                [this](const core::Analysis&, const Answer& answer, bool) {
-                    panel().showAnswer(answer);
-                    if (!answer.has("map")) return;
-                    m_text = QStringLiteral("%1 (%2, %3)")
-                                 .arg(QString::fromStdString(answer.text("map")))
-                                 .arg(indexOf(answer.number("i")))
-                                 .arg(indexOf(answer.number("j")));
-                    showTrail();
-                });
-        connect(m_c.get(), &AnalysisController::refused, this,
-                [this](const core::Analysis&, const QString& sentence) {
-                    m_asked.reset();
-                    panel().say(sentence);
-                });
-    }
     m_inspector.setWhyShown(true);
     m_at.reset();
     m_asked.reset();
@@ -92,7 +72,7 @@ void InspectorWhy::close() {
     const bool focused = focus && focus->hasFocus();
     m_inspector.setWhyShown(false);
     m_trail.clear();
-    m_c->setSubject(std::nullopt);
+    m_task.abandon();
     if (focused) m_inspector.mapPane()->map()->setFocus(Qt::OtherFocusReason);
 }
 
@@ -124,7 +104,7 @@ void InspectorWhy::ask() {
             "The parts are those of one pass: press B until the map shows one that is not pinned.");
     if (!problem.isEmpty()) {
         m_asked.reset();
-        m_c->setSubject(std::nullopt);
+        m_task.abandon();
         return panel().say(problem);
     }
     if (shown == widgets::Shown::Before) subject->edits() = {};
@@ -143,11 +123,23 @@ void InspectorWhy::ask() {
     if (!choice.against.isEmpty()) asked.set("against", choice.against.toStdString());
     if (choice.heads) asked.set("grain", std::string("heads"));
     if (!choice.tokensOf.isEmpty()) asked.set("tokens_of", choice.tokensOf.toStdString());
-    m_c->setSubject(std::move(subject));
     // Results of a training come many times a second; what was kept is the same.
     if (m_asked && m_asked->cell == asked.cell && sameQuestion(origins, *m_asked, asked)) return;
     m_asked = asked;
-    m_c->run(origins, asked);
+    const auto show = [this](const Answer& answer) {
+        panel().showAnswer(answer);
+        if (!answer.has("map")) return;
+        m_text = QStringLiteral("%1 (%2, %3)")
+                     .arg(QString::fromStdString(answer.text("map")))
+                     .arg(indexOf(answer.number("i")))
+                     .arg(indexOf(answer.number("j")));
+        showTrail();
+    };
+    m_looker.ask(m_task, QString::fromStdString(origins.progressText), std::move(asked), show, show,
+                 [this](const QString& sentence) {
+                     m_asked.reset();
+                     panel().say(sentence);
+                 });
 }
 
 void InspectorWhy::holdAgainst(int row, int column) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,7 +11,8 @@
 #include <QObject>
 #include <QString>
 
-#include "app/controllers/analysis_controller.h"
+#include "app/controllers/looker.h"
+#include "app/controllers/subject.h"
 #include "widgets/inspector/inspector_view.h"
 
 namespace relascope::widgets {
@@ -22,8 +22,7 @@ class WhyPanel;
 
 namespace relascope::app {
 
-/// Owns its controller, from the first time the panel is opened. It asks in the session of the
-/// inspector, which has the weights open.
+/// It asks in the session of the inspector, which has the weights open.
 class InspectorWhy : public QObject {
     Q_OBJECT
 public:
@@ -32,7 +31,6 @@ public:
     /// inspector.
     InspectorWhy(widgets::RelationInspector& inspector, Looker& looker, Asks subject,
                  QObject* parent = nullptr);
-    ~InspectorWhy() override;
 
     widgets::WhyPanel& panel() const;
     /// Opens the panel, or closes it. The keys stay where they are, to move the cell.
@@ -60,7 +58,7 @@ private:
     widgets::RelationInspector& m_inspector;
     Looker& m_looker;
     Asks m_subject;
-    std::unique_ptr<AnalysisController> m_c;
+    LongTask m_task;
     std::optional<widgets::InspectorView> m_at;  ///< that was asked about
     QString m_text;                              ///< of the cell that is shown
     std::vector<Place> m_trail;                  ///< the cells before it

@@ -291,7 +291,8 @@ void RunActions::label(const QString& what, const QStringList& paths,
         for (const auto& [path, labels] : all) m_c.runs.setLabels(path, labels);
     };
     set(after);
-    m_c.history.push({what, [set, before] { set(before); }, [set, after] { set(after); }});
+    m_c.history.push(new Step(
+        what, [set, before] { set(before); }, [set, after] { set(after); }));
 }
 
 void RunActions::rename(const QString& path) {
@@ -350,13 +351,14 @@ void RunActions::remove(const QStringList& paths) {
     if (moves->empty()) return;
     m_c.messages.info(QString("Moved %1 to %2; Undo brings it back")
                           .arg(what, QFileInfo(moves->front().to).path()));
-    m_c.history.push({QStringLiteral("Delete ") + what,
-                      [this, moves] {
-                          auto back = *moves;
-                          for (auto& move : back) std::swap(move.from, move.to);
-                          m_c.runs.move(back);
-                      },
-                      [this, moves] { m_c.runs.move(*moves); }});
+    m_c.history.push(new Step(
+        QStringLiteral("Delete ") + what,
+        [this, moves] {
+            auto back = *moves;
+            for (auto& move : back) std::swap(move.from, move.to);
+            m_c.runs.move(back);
+        },
+        [this, moves] { m_c.runs.move(*moves); }));
 }
 
 void RunActions::goBack(const QString& path, qint64 step) {

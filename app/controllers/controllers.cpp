@@ -30,6 +30,7 @@ QString firstUpper(QString text) {
 }  // namespace
 
 Controllers::Controllers(QObject* parent) : QObject(parent) {
+    history.setUndoLimit(200);
     // The current run is handled like any other.
     connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
         runs.setLive(path, !training.resumed() && !training.attached());

@@ -15,9 +15,9 @@
 #include "app/controllers/measurements.h"
 #include "app/controllers/run_input.h"
 #include "app/controllers/runs_controller.h"
+#include "app/controllers/step.h"
 #include "app/controllers/study_controller.h"
 #include "app/controllers/training_controller.h"
-#include "app/controllers/undo_history.h"
 #include "app/selection.h"
 
 namespace relascope::app {
@@ -30,7 +30,7 @@ public:
 
     Messages messages;
     Selection selection;
-    UndoHistory history;
+    QUndoStack history;
     JobQueue disk;  ///< lists and metrics
     Looker looker;  ///< data sets, captures, finished runs and devices
     RunsController runs{disk};

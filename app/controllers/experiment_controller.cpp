@@ -9,8 +9,8 @@
 #include "app/controllers/looker.h"
 #include "app/controllers/run_estimates.h"
 #include "app/controllers/runs_controller.h"
+#include "app/controllers/step.h"
 #include "app/controllers/training_controller.h"
-#include "app/controllers/undo_history.h"
 #include "checkpoint/start_from.h"
 #include "model/recorded/recorded_options.h"
 #include "options/estimates.h"
@@ -56,7 +56,7 @@ bool keepsRun(const std::string& key) {
 }  // namespace
 
 ExperimentController::ExperimentController(RunsController& runs, TrainingController& training,
-                                           UndoHistory& history, JobQueue& jobs, Looker& devices,
+                                           QUndoStack& history, JobQueue& jobs, Looker& devices,
                                            QObject* parent)
     : QObject(parent),
       m_runs(runs),
@@ -289,13 +289,14 @@ void ExperimentController::restore(const FormState& state) {
 
 void ExperimentController::remember(const QString& what, FormState before,
                                     const QString& mergeKey) {
-    m_history.push({what, [this, before = std::move(before)] { restore(before); },
-                    [this, after = formState()] { restore(after); }, mergeKey,
-                    [this, shown = m_shown] { return shown == m_shown; }});
+    m_history.push(new Step(
+        what, [this, before = std::move(before)] { restore(before); },
+        [this, after = formState()] { restore(after); }, mergeKey,
+        [this, shown = m_shown] { return shown == m_shown; }));
 }
 
 void ExperimentController::endEdit() {
-    m_history.seal();
+    m_history.setClean();
 }
 
 void ExperimentController::adopt(const RunOptions& options, const QString& run) {

@@ -21,13 +21,14 @@
 #include "types/dataset_info.h"
 #include "types/run_options.h"
 
+class QUndoStack;
+
 namespace relascope::app {
 
 class JobQueue;
 class Looker;
 class RunsController;
 class TrainingController;
-class UndoHistory;
 
 /// Why a start was refused, at the field that is to be changed.
 struct StartRefusal {
@@ -40,7 +41,7 @@ class ExperimentController : public QObject {
     Q_OBJECT
 public:
     /// `devices` is asked for the free memory.
-    ExperimentController(RunsController& runs, TrainingController& training, UndoHistory& history,
+    ExperimentController(RunsController& runs, TrainingController& training, QUndoStack& history,
                          JobQueue& jobs, Looker& devices, QObject* parent = nullptr);
 
     bool hasOptions() const { return !m_options.preset.empty(); }
@@ -168,7 +169,7 @@ private:
 
     RunsController& m_runs;
     TrainingController& m_training;
-    UndoHistory& m_history;
+    QUndoStack& m_history;
     JobQueue& m_jobs;
     Looker& m_devices;
     std::vector<std::pair<QString, QString>> m_hosts;

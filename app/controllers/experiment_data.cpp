@@ -10,7 +10,6 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/looker.h"
 #include "app/controllers/training_controller.h"
-#include "app/controllers/undo_history.h"
 #include "options/options_json.h"
 #include "options/presets.h"
 #include "options/run_settings.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/controllers/job_queue.h"
-#include "app/controllers/undo_history.h"
+#include "app/controllers/step.h"
 #include "interventions/edit_json.h"
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
@@ -32,7 +32,7 @@ QString stepText(const std::vector<Edit>& edits) {
 
 }  // namespace
 
-InspectorEdits::InspectorEdits(UndoHistory& history, JobQueue& disk, QObject* parent)
+InspectorEdits::InspectorEdits(QUndoStack& history, JobQueue& disk, QObject* parent)
     : QObject(parent), m_history(history), m_disk(disk) {}
 
 void InspectorEdits::setPoints(const Points& points) {
@@ -113,8 +113,9 @@ void InspectorEdits::change(EditList next, const QString& what, const QString& m
     const EditList before = m_list;
     set(next);
     const auto generation = m_generation;
-    m_history.push({what, [this, before] { set(before); }, [this, next] { set(next); }, mergeKey,
-                    [this, generation] { return generation == m_generation; }});
+    m_history.push(new Step(
+        what, [this, before] { set(before); }, [this, next] { set(next); }, mergeKey,
+        [this, generation] { return generation == m_generation; }));
 }
 
 EditList InspectorEdits::with(std::vector<Edit> edits) const {

@@ -16,21 +16,22 @@
 #include "types/edit.h"
 #include "types/model_options.h"
 
+class QUndoStack;
+
 namespace relascope::app {
 
 class JobQueue;
-class UndoHistory;
 
 /// Every action is one step of the history; what cannot be done is reported by refused().
 class InspectorEdits : public QObject {
     Q_OBJECT
 public:
     /// Files are read and written on `disk`.
-    InspectorEdits(UndoHistory& history, JobQueue& disk, QObject* parent = nullptr);
+    InspectorEdits(QUndoStack& history, JobQueue& disk, QObject* parent = nullptr);
 
     const EditList& list() const { return m_list; }
     bool any() const { return m_list.anyEnabled(); }
-    UndoHistory& history() const { return m_history; }
+    QUndoStack& history() const { return m_history; }
     const Points& points() const { return m_points; }
     void setPoints(const Points& points);
     /// The run that is inspected: each has edits of its own, which return with it, and steps of the
@@ -118,7 +119,7 @@ private:
     void toggle(const std::function<std::optional<Edit>(const core::MapTarget&)>& make,
                 const core::MapPlace& map, const QString& what);
 
-    UndoHistory& m_history;
+    QUndoStack& m_history;
     JobQueue& m_disk;
     EditList m_list;
     Points m_points;

@@ -335,14 +335,13 @@ void Menus::addEdit() {
         auto* action = add(
             verb, QKeySequence(key), help, [this, redo] { undo(redo); },
             [this, redo, nothing] {
-                const auto& history = m_c.history;
-                const bool any = redo ? history.canRedo() : history.canUndo();
+                const bool any = nextStep(m_c.history, redo) >= 0;
                 return any || canUndoText(focusedText(), redo) ? QString() : nothing;
             });
         named(action, [this, redo, verb] {
-            const QString what = canUndoText(focusedText(), redo) ? QStringLiteral("Typing")
-                                 : redo                           ? m_c.history.redoText()
-                                                                  : m_c.history.undoText();
+            const QString what = canUndoText(focusedText(), redo)
+                                     ? QStringLiteral("Typing")
+                                     : m_c.history.text(nextStep(m_c.history, redo));
             return what.isEmpty() ? verb : verb + u' ' + what;
         });
     };
@@ -384,7 +383,7 @@ void Menus::addEdit() {
             m_window.sidebar()->show();
             m_window.sidebar()->searchField()->setFocus(Qt::ShortcutFocusReason);
         });
-    connect(&m_c.history, &UndoHistory::changed, this, &Menus::refresh);
+    connect(&m_c.history, &QUndoStack::indexChanged, this, &Menus::refresh);
     connect(qApp, &QApplication::focusChanged, this, &Menus::refresh);
 }
 
@@ -393,12 +392,11 @@ void Menus::undo(bool redo) {
         QMetaObject::invokeMethod(field, redo ? "redo" : "undo");
         return;
     }
-    auto& history = m_c.history;
-    const QString what = redo ? history.redoText() : history.undoText();
+    const QString what = m_c.history.text(nextStep(m_c.history, redo));
     if (what.isEmpty()) return;
     // Reported first: a step that fails reports its own error.
     m_c.messages.info(QString(redo ? "Redone: %1" : "Undone: %1").arg(what));
-    redo ? history.redo() : history.undo();
+    takeStep(m_c.history, redo);
 }
 
 }  // namespace relascope::app

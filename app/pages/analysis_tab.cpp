@@ -2,22 +2,17 @@
 #include "app/pages/analysis_tab.h"
 
 #include <QApplication>
-#include <QComboBox>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QFocusEvent>
-#include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
-#include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <utility>
 
 #include "app/command_log.h"
 #include "app/pages/analysis_options.h"
-#include "app/pages/analysis_window.h"
+#include "app/pages/control_row.h"
 #include "app/pages/data_source.h"
 #include "interventions/edit_words.h"
 #include "question/question_fields.h"
@@ -26,7 +21,6 @@
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -42,26 +36,19 @@ QString text(const std::string& words) {
     return QString::fromStdString(words);
 }
 
-/// Fills the list with the splits of the subject's data and keeps the choice, which is `first`
-/// where there was none.
-void fillSplits(QComboBox& box, const std::optional<Subject>& subject, const std::string& first) {
-    const QString before = box.count() > 0 ? box.currentText() : text(first);
-    box.clear();
-    if (subject && subject->data)
-        for (const auto& split : subject->data->splits) box.addItem(text(split.name));
-    box.setEnabled(box.count() > 0);
-    box.setCurrentIndex(std::max(0, box.findText(before)));
-}
-
 std::string pathOf(const std::optional<Subject>& subject) {
     return subject ? subject->model().path : std::string();
 }
 
 }  // namespace
 
-AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& controller,
-                         QWidget* parent)
-    : QWidget(parent), m_analysis(analysis), m_c(controller), m_options(new QWidget(this)) {
+AnalysisTab::AnalysisTab(const core::Analysis& analysis, const About& about, Looker& quick,
+                         Measurements& measurements, QWidget* parent)
+    : QWidget(parent),
+      m_analysis(analysis),
+      m_about(about),
+      m_asking(analysis, quick, measurements),
+      m_options(new QWidget(this)) {
     auto* rows = widgets::columnOf(m_options);
     auto* bar = new widgets::Box(&widgets::Theme::panel, false, m_options);
     auto* line = widgets::rowOf(bar, {16, 4, 16, 4}, 8);
@@ -93,15 +80,15 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
     m_controls = new AnalysisOptions(folded);
     const bool apart = reads(AnalysisInput::Pair) || reads(AnalysisInput::Sentences);
     auto* inputs = apart ? new ControlRow(folded) : m_controls;
-    makeInputs(*inputs);
-    if (inputs != m_controls) lines->addWidget(inputs);
+    m_inputs = new AnalysisInputs(analysis, about, quick, *inputs);
+    if (apart) lines->addWidget(inputs);
     lines->addWidget(m_controls);
     m_controls->addFields(analysis);
     rows->addWidget(bar);
     rows->addWidget(widgets::horizontalLine(m_options));
     m_strip = new JobStrip(this);
     m_view = widgets::makeAnalysisView(analysis, this);
-    m_strip->follow(m_c.task(analysis));
+    m_strip->follow(m_asking.task());
     m_view->menu()->describe = [this] { return described(); };
     if (analysis.onDemand) {
         m_strip->setDelay(kSoon);
@@ -112,7 +99,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
         m_view->addControl(m_run);
         m_run->hide();
     }
-    m_options->setVisible(m_split || !m_controls->isEmpty());
+    m_options->setVisible(m_inputs->any() || !m_controls->isEmpty());
     auto* column = widgets::columnOf(this);
     column->addWidget(m_options);
     column->addWidget(m_strip);
@@ -126,108 +113,26 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
         connect(controls, &AnalysisOptions::chosen, this, &AnalysisTab::choose);
         connect(controls, &AnalysisOptions::entered, m_run, &QPushButton::click);
     }
+    connect(m_inputs, &AnalysisInputs::changed, this, &AnalysisTab::inputsChanged);
+    connect(m_inputs, &AnalysisInputs::entered, m_run, &QPushButton::click);
     m_strip->installEventFilter(this);
     m_run->installEventFilter(this);
     connect(m_view, &widgets::AnalysisFrame::optionChosen, this,
             [this](const QString& name, const FieldValue& value) {
                 choose(name.toStdString(), value);
             });
-    connect(&m_c.task(analysis), &LongTask::began, this, &AnalysisTab::updateButton);
-    connect(&m_c.task(analysis), &LongTask::ended, this, [this] {
+    connect(&m_asking.task(), &LongTask::began, this, &AnalysisTab::updateButton);
+    connect(&m_asking.task(), &LongTask::ended, this, [this] {
         m_running = false;
         describe();
     });
-    connect(
-        &m_c, &AnalysisController::reported, this,
-        [this](const core::Analysis& of, const Answer& result, bool finished) {
-            if (!(of == m_analysis)) return;
-            show(result);
-            if (isVisible()) m_c.see(m_analysis);
-            const auto view = m_shown ? viewOf(*m_shown) : std::nullopt;
-            if (finished && m_analysis.onDemand && view)
-                commandLog().add(
-                    text(core::commandOf(*view)),
-                    QStringLiteral("%1 of %2").arg(text(m_analysis.title), m_c.subject()->name));
-        });
-    connect(&m_c, &AnalysisController::costKnown, this,
-            [this](const core::Analysis& of, const AnalysisCost& cost) {
-                if (!(of == m_analysis)) return;
-                m_cost = cost;
-                describe();
-            });
-    connect(&m_c, &AnalysisController::refused, this,
-            [this](const core::Analysis& of, const QString& sentence) {
-                if (of == m_analysis) refuse(sentence);
-            });
-    subjectChanged();
-}
-
-void AnalysisTab::makeInputs(ControlRow& row) {
-    if (reads(AnalysisInput::Sentences)) {
-        m_pairs = new QLineEdit(this);
-        m_pairs->setPlaceholderText(QStringLiteral("Twelve phenomena of this program"));
-        m_pairs->setToolTip(
-            QStringLiteral("JSON lines with sentence_good and sentence_bad, as BLiMP, or a folder "
-                           "of them; empty: twelve phenomena of this program"));
-        m_pairs->setMinimumWidth(260);
-        auto* choose = new QPushButton(QStringLiteral("File\u2026"), this);
-        choose->setProperty("compact", true);
-        choose->setAccessibleName(QStringLiteral("Choose a file of minimal pairs"));
-        row.add(QStringLiteral("Pairs"), m_pairs);
-        row.add(choose);
-        connect(choose, &QPushButton::clicked, this, [this] {
-            const QString path = QFileDialog::getOpenFileName(
-                window(), QStringLiteral("A file of minimal pairs"), m_pairs->text(),
-                QStringLiteral("JSON lines (*.jsonl *.json *.gz);;All files (*)"));
-            if (path.isEmpty()) return;
-            m_pairs->setText(path);
-            inputsChanged();
-        });
-        connect(m_pairs, &QLineEdit::editingFinished, this, [this] {
-            if (m_pairs->isModified()) inputsChanged();
-            m_pairs->setModified(false);
-        });
-        connect(m_pairs, &QLineEdit::returnPressed, m_run, &QPushButton::click);
-    }
-    if (reads(AnalysisInput::Data)) {
-        m_split = choiceBox(QStringLiteral("Split"), this);
-        row.add(QStringLiteral("Split"), m_split);
-        row.addGap();
-    }
-    if (reads(AnalysisInput::Pair)) {
-        m_clean = new widgets::ElidedLabel({}, this);
-        m_clean->setFont(widgets::smallFont());
-        m_clean->setMinimumWidth(120);
-        m_split = choiceBox(QStringLiteral("Split of B"), this);
-        m_example = numberBox(QStringLiteral("Second sample"), 0, 0, this);
-        m_other = new QPushButton(this);
-        m_other->setProperty("compact", true);
-        m_other->setIcon(widgets::icon("close"));
-        m_other->setLayoutDirection(Qt::RightToLeft);
-        m_other->hide();
-        row.add(QStringLiteral("Clean (A)"), m_clean);
-        row.addGap();
-        row.add(QStringLiteral("corrupted (B)"), m_split);
-        row.add(m_example);
-        row.add(m_other);
-        row.addGap();
-        connect(m_example, &QSpinBox::valueChanged, this, [this] {
-            m_chosen = true;
-            inputsChanged();
-        });
-        connect(&m_c, &AnalysisController::exampleFound, this,
-                [this](const QString& split, qint64 example) {
-                    // What is measured or shown keeps the B that it was asked of.
-                    const bool asked = m_chosen || m_running || !m_view->isEmpty();
-                    if (asked || split != m_split->currentText()) return;
-                    const QSignalBlocker quiet(m_example);
-                    m_example->setValue(static_cast<int>(example));
-                    inputsChanged();
-                });
-        connect(m_other, &QPushButton::clicked, this, [this] { setSecond(std::nullopt, {}); });
-    }
-    if (m_split)
-        connect(m_split, &QComboBox::currentTextChanged, this, &AnalysisTab::inputsChanged);
+    connect(&m_asking, &Asking::reported, this, &AnalysisTab::show);
+    connect(&m_asking, &Asking::costKnown, this, [this](const AnalysisCost& cost) {
+        m_cost = cost;
+        describe();
+    });
+    connect(&m_asking, &Asking::refused, this, &AnalysisTab::refuse);
+    subjectChanged(std::nullopt);
 }
 
 /// What is asked above the button is about the data of a run, and is kept with its path.
@@ -235,7 +140,7 @@ void AnalysisTab::keepAbove(const std::string& before) {
     if (!before.empty()) m_ofPath[before] = above();
     for (const auto& field : m_analysis.fields)
         if (field.above) m_values.erase(field.spec.name);
-    if (const auto kept = m_ofPath.find(pathOf(m_before)); kept != m_ofPath.end())
+    if (const auto kept = m_ofPath.find(pathOf(m_about.subject)); kept != m_ofPath.end())
         for (const auto& [name, value] : kept->second) take(name, value);
     m_above->setValues(m_values);
 }
@@ -249,7 +154,7 @@ core::OptionValues AnalysisTab::above() const {
 
 std::map<std::string, core::OptionValues> AnalysisTab::ofPaths() const {
     auto all = m_ofPath;
-    if (const auto path = pathOf(m_before); m_above && !path.empty()) all[path] = above();
+    if (const auto path = pathOf(m_about.subject); m_above && !path.empty()) all[path] = above();
     std::erase_if(all, [](const auto& one) { return one.second.empty(); });
     return all;
 }
@@ -258,11 +163,6 @@ void AnalysisTab::setOfPaths(const std::map<std::string, core::OptionValues>& al
     m_ofPath = all;
     if (m_above) keepAbove({});
     optionsChanged();
-}
-
-FieldValue AnalysisTab::value(const core::AnalysisField& field) const {
-    const auto at = m_values.find(field.spec.name);
-    return at == m_values.end() ? field.initial : at->second;
 }
 
 void AnalysisTab::take(const std::string& name, FieldValue value) {
@@ -294,48 +194,19 @@ void AnalysisTab::setValues(const core::OptionValues& values) {
 }
 
 wire::Asked AnalysisTab::question() const {
-    auto asked = questionOf(m_analysis, *m_c.subject());
-    if (reads(AnalysisInput::Data) && asked.option("split") && m_split->count() > 0)
-        asked.set("split", m_split->currentText().toStdString());
-    if (m_pairs && !m_pairs->text().trimmed().isEmpty())
-        asked.set("pairs", m_pairs->text().trimmed().toStdString());
-    if (m_example) addSecond(asked);
+    auto asked = questionOf(m_analysis, *m_about.subject);
+    m_inputs->addTo(asked);
     for (const auto& field : m_analysis.fields)
         if (const auto at = m_values.find(field.spec.name); at != m_values.end())
             asked.set(at->first, at->second);
     return asked;
 }
 
-QString AnalysisTab::split() const {
-    return m_split ? m_split->currentText() : QString();
-}
-
-void AnalysisTab::addSecond(wire::Asked& asked) const {
-    const auto ofA = m_c.subject()->asked.text("split");
-    auto split = m_split->currentText().toStdString();
-    if (m_second) {
-        asked.second = m_second;
-        const auto& read = m_second->source;
-        std::string typed;
-        if (read.text)
-            for (const auto& piece : read.labels) typed += piece;
-        if (!typed.empty()) asked.set("corrupt", "text:" + typed);
-        if (!ofA.empty()) split = ofA;
-    } else {
-        asked.set("corrupt", "sample:" + std::to_string(m_example->value()));
-        // Of examples of two splits A has no words, and is sent as it is.
-        if (!ofA.empty() && split != ofA)
-            std::erase_if(asked.options,
-                          [](const Option& option) { return option.name == "clean"; });
-    }
-    if (!split.empty()) asked.set("split", split);
-}
-
 void AnalysisTab::optionsChanged() {
     m_refusal.clear();
     if (m_analysis.onDemand) {
         // A result stays until the next one.
-        if (!m_c.task(m_analysis).busy() && m_view->isEmpty()) describe();
+        if (!m_asking.task().busy() && m_view->isEmpty()) describe();
         return updateButton();
     }
     m_read = false;
@@ -348,51 +219,21 @@ void AnalysisTab::inputsChanged() {
     m_cost.reset();
     m_read = false;
     if (reads(AnalysisInput::Pair)) {
-        m_c.letGo(m_analysis);
+        m_asking.letGo();
         m_view->clear({});
-    }
-    const auto& subject = m_c.subject();
-    if (m_example) {
-        const auto* data = subject && subject->data
-                               ? subject->data->find(m_split->currentText().toStdString())
-                               : nullptr;
-        const QSignalBlocker quiet(m_example);
-        m_example->setMaximum(static_cast<int>(std::min<std::int64_t>(
-            data ? data->info.size - 1 : 0, std::numeric_limits<int>::max())));
-        // Not the first example, which the inspector shows at first.
-        if (m_untouched && m_example->maximum() > 0) {
-            m_untouched = false;
-            m_example->setValue(1);
-        }
-        m_example->setEnabled(m_split->count() > 0);
     }
     describe();
     if (isVisible()) activate();
 }
 
-void AnalysisTab::setSecond(std::optional<ProbeSample> sample, const QString& name) {
-    m_second = std::move(sample);
-    m_secondName = m_second ? name : QString();
-    m_other->setText(m_secondName);
-    m_other->setAccessibleName(QStringLiteral("B is %1; remove it").arg(m_secondName));
-    m_other->setVisible(m_second.has_value());
-    m_split->setVisible(!m_second);
-    m_example->setVisible(!m_second);
-    inputsChanged();
-}
-
-QString AnalysisTab::nameOfB() const {
-    return m_second ? m_secondName
-                    : QStringLiteral("%1 %2").arg(m_split->currentText()).arg(m_example->value());
-}
-
 QString AnalysisTab::caption() const {
-    const auto& subject = *m_c.subject();
+    const auto& subject = *m_about.subject;
     QStringList parts{subject.name};
     if (reads(AnalysisInput::Data))
-        parts << (m_split->count() > 0 ? m_split->currentText() : QStringLiteral("weights alone"));
+        parts << (split().isEmpty() ? QStringLiteral("weights alone") : split());
     else if (reads(AnalysisInput::Pair))
-        parts << QStringLiteral("A: ") + subject.sampleName << QStringLiteral("B: ") + nameOfB();
+        parts << QStringLiteral("A: ") + subject.sampleName
+              << QStringLiteral("B: ") + m_inputs->nameOfSecond();
     else if (reads(AnalysisInput::Sentences))
         parts << (m_asked && m_asked->option("pairs")
                       ? QFileInfo(text(m_asked->text("pairs"))).fileName()
@@ -408,9 +249,8 @@ QString AnalysisTab::caption() const {
     return parts.join(QStringLiteral(", "));
 }
 
-void AnalysisTab::subjectChanged() {
-    const auto& subject = m_c.subject();
-    const auto before = std::exchange(m_before, subject);
+void AnalysisTab::subjectChanged(const std::optional<Subject>& before) {
+    const auto& subject = m_about.subject;
     const bool anew = !stays(m_analysis, before, subject);
     // A run that trains may have kept more steps.
     const bool another =
@@ -435,20 +275,12 @@ void AnalysisTab::subjectChanged() {
                                   : std::vector<std::string>());
     if (anew) {
         m_valid = false;
-        m_offers = true;
         m_refusal.clear();
         m_start.stop();
-        if (m_split) {
-            const QSignalBlocker quiet(m_split);
-            fillSplits(*m_split, subject, m_analysis.split);
-        }
-        if (m_clean) {
-            m_clean->setText(subject ? subject->sampleName : QString());
-            m_clean->setAccessibleName(QStringLiteral("Clean input: %1").arg(m_clean->text()));
-        }
+        m_inputs->subjectChanged();
         if (reads(AnalysisInput::OwnText)) m_options->setVisible(subject && readsOwnText(*subject));
         if (m_analysis.onDemand || !missing().isEmpty()) m_view->clear({});
-        if (m_split || m_pairs)
+        if (m_inputs->any())
             inputsChanged();
         else
             describe();
@@ -457,7 +289,7 @@ void AnalysisTab::subjectChanged() {
         const widgets::AnalysisPlace place{subject->name, subject->asked.cell, subject->cellName,
                                            stepOf(subject->asked)};
         if (!m_view->setPlace(place)) {
-            m_c.letGo(m_analysis);
+            m_asking.letGo();
             m_valid = m_read = false;
             describe();
         } else if (m_shown && reads(AnalysisInput::KeptSteps)) {
@@ -465,7 +297,7 @@ void AnalysisTab::subjectChanged() {
         }
     }
     // One that went on meanwhile.
-    if (const auto followed = m_c.followed(m_analysis); followed && !m_running) {
+    if (const auto* followed = m_asking.followed(); followed && !m_running) {
         prepare(*followed);
         m_running = true;
     }
@@ -474,32 +306,27 @@ void AnalysisTab::subjectChanged() {
 }
 
 bool AnalysisTab::recall() {
-    if (!m_analysis.onDemand || m_running || !missing().isEmpty()) return false;
-    const auto before = m_c.measured(m_analysis, question());
-    if (!before) return false;
-    prepare(before->asked);
-    m_c.repeat(*before);
-    return true;
+    return m_analysis.onDemand && !m_running && missing().isEmpty() &&
+           m_asking.recall(question(), std::bind_front(&AnalysisTab::prepare, this));
 }
 
 void AnalysisTab::findKept() {
-    if (m_running || recall() || !m_c.subject()) return;
+    if (m_running || recall() || !m_about.subject) return;
     std::vector<wire::Asked> questions{question()};
     if (m_analysis.field("seconds")) {
         questions.push_back(questions.front());
         questions.back().set("seconds", kQuickScan);
     }
-    m_c.findKept(m_analysis, std::move(questions),
-                 [this](const wire::Asked& found) { prepare(found); });
+    m_asking.findKept(std::move(questions), std::bind_front(&AnalysisTab::prepare, this));
 }
 
 void AnalysisTab::activate() {
-    if (isVisible() && m_valid) m_c.see(m_analysis);
+    if (isVisible() && m_valid) m_asking.see(*m_about.subject);
     if (m_read || !missing().isEmpty()) return;
     if (m_view->isEmpty() && recall()) return;
-    // B has another answer than A until the user chooses it.
-    if (reads(AnalysisInput::Pair) && !m_second && !m_chosen && std::exchange(m_offers, false))
-        m_c.findOtherAnswer(m_split->currentText());
+    // B has another answer than A until the user chooses it. What is measured or shown keeps the B
+    // that it was asked of.
+    m_inputs->offerOther([this] { return !m_running && m_view->isEmpty(); });
     if (!m_analysis.onDemand) {
         m_read = true;
         return m_start.start(reads(AnalysisInput::KeptSteps) ? kDragging : 0);
@@ -512,7 +339,7 @@ void AnalysisTab::activate() {
     if (m_cost) return;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
     prepare(question());
-    m_c.findCost(m_analysis, *m_asked);
+    m_asking.findKept({*m_asked}, std::bind_front(&AnalysisTab::prepare, this), true);
 }
 
 void AnalysisTab::run() {
@@ -522,12 +349,12 @@ void AnalysisTab::run() {
 
 void AnalysisTab::run(wire::Asked asked) {
     // Further steps are read after the requested ones have arrived.
-    if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
+    if (reads(AnalysisInput::KeptSteps) && m_asking.task().busy()) return;
     prepare(asked);
     if (m_analysis.onDemand) m_strip->setDelay(kSoon);
-    const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, asked);
+    const bool continued = reads(AnalysisInput::Data) && m_asking.continues(asked);
     if (m_valid && (reads(AnalysisInput::KeptSteps) || continued)) asked.known = m_view->shown();
-    m_c.run(m_analysis, asked);
+    m_asking.run(asked, *m_about.subject);
     m_running = true;  // set here, as ending the previous run resets it
     updateButton();
 }
@@ -559,23 +386,27 @@ void AnalysisTab::setUnfolded(bool unfolded) {
     if (m_fold) m_fold->setChecked(unfolded);
 }
 
-void AnalysisTab::show(const Answer& result) {
+void AnalysisTab::show(const Answer& result, bool finished) {
     m_valid = m_view->showResult(result);
     m_shown = m_asked;
+    const auto view = m_shown ? viewOf(*m_shown) : std::nullopt;
     if (m_valid) {
         if (!m_analysis.onDemand) m_caption = caption();
         m_view->setCaption(m_caption);
-        const auto view = m_shown ? viewOf(*m_shown) : std::nullopt;
         m_view->setCommand(view ? core::wordsOf(*view) : std::vector<std::string>());
         if (!m_viewFile.isEmpty())
             m_view->menu()->setViewFile(std::exchange(m_viewFile, QString()));
-    }
-    if (!m_valid) {
-        m_c.letGo(m_analysis);
+    } else {
+        m_asking.letGo();
         m_read = false;
         if (isVisible()) activate();
     }
     updateButton();
+    if (isVisible()) m_asking.see(*m_about.subject);
+    if (finished && m_analysis.onDemand && view)
+        commandLog().add(
+            text(core::commandOf(*view)),
+            QStringLiteral("%1 of %2").arg(text(m_analysis.title), m_about.subject->name));
 }
 
 /// What is shown as a view, with its answer.
@@ -589,10 +420,8 @@ std::optional<View> AnalysisTab::described() const {
 }
 
 QString AnalysisTab::openView(const View& view, const QString& file) {
-    const QString split = text(view.text("split")), corrupt = text(view.text("corrupt")),
-                  sample = QStringLiteral("sample:");
-    const int at = m_split ? m_split->findText(split) : -1;
-    if (m_split && !split.isEmpty() && at < 0 && m_split->count() > 0)
+    const QString split = text(view.text("split"));
+    if (!m_inputs->has(split))
         return QStringLiteral("its split is '%1', which these data do not have").arg(split);
     core::OptionValues values;
     for (const auto& option : view.options)
@@ -601,17 +430,7 @@ QString AnalysisTab::openView(const View& view, const QString& file) {
     if (const auto* answer = view.option("answer"); answer && reads(AnalysisInput::KeptSteps))
         values["answer"] = *answer;
     setValues(values);
-    if (m_split && at >= 0) m_split->setCurrentIndex(at);
-    if (m_pairs) m_pairs->setText(text(view.text("pairs")));
-    if (m_example && corrupt.startsWith(sample)) {
-        const qint64 number = corrupt.mid(sample.size()).toLongLong();
-        if (number > m_example->maximum())
-            return QStringLiteral("its second sample is %1, and there are %2")
-                .arg(number)
-                .arg(m_example->maximum() + 1);
-        setSecond(std::nullopt, {});
-        m_example->setValue(static_cast<int>(number));
-    }
+    if (QString why = m_inputs->take(view); !why.isEmpty()) return why;
     m_viewFile = file;
     widgets::paperAction()->setChecked(view.paper);
     if (view.dpi > 0) m_view->menu()->setDpi(view.dpi);
@@ -620,7 +439,7 @@ QString AnalysisTab::openView(const View& view, const QString& file) {
 }
 
 void AnalysisTab::showSaved(const Answer& answer, const QString& caption) {
-    m_c.letGo(m_analysis);
+    m_asking.letGo();
     m_shown.reset();
     m_valid = false;
     bool fits = true;
@@ -650,11 +469,11 @@ bool AnalysisTab::eventFilter(QObject* watched, QEvent* event) {
 }
 
 QString AnalysisTab::missing() const {
-    const auto& subject = m_c.subject();
+    const auto& subject = m_about.subject;
     const bool data = reads(AnalysisInput::Data);
     if (!subject)
-        return m_c.whyNone().isEmpty() ? QStringLiteral("Open a run or a checkpoint first.")
-                                       : m_c.whyNone() + u'.';
+        return m_about.whyNone.isEmpty() ? QStringLiteral("Open a run or a checkpoint first.")
+                                         : m_about.whyNone + u'.';
     if (!subject->noModel.isEmpty())
         return m_analysis.acceptsCaptures ? QString() : subject->noModel + u'.';
     if (data && !subject->data && !m_analysis.dataOptional)
@@ -669,7 +488,7 @@ QString AnalysisTab::missing() const {
     if (!data && !subject->asked.sample) return QStringLiteral("Choose a sample in the inspector.");
     if (reads(AnalysisInput::KeptSteps) && !subject->asked.cell)
         return QStringLiteral("Choose a map in the inspector.");
-    if (reads(AnalysisInput::Pair) && !m_second && m_split->count() == 0)
+    if (reads(AnalysisInput::Pair) && !m_inputs->hasSecond())
         return QStringLiteral("Choose a second input: drop it in the inspector with Shift.");
     return {};
 }
@@ -683,7 +502,7 @@ void AnalysisTab::describe() {
         sentence = text(m_analysis.purpose);
         if (reads(AnalysisInput::Pair))
             sentence += QStringLiteral(" Parts of A (%1) are put into the pass of B (%2).")
-                            .arg(m_c.subject()->sampleName, nameOfB());
+                            .arg(m_about.subject->sampleName, m_inputs->nameOfSecond());
         QString cost = m_cost                ? text(m_analysis.costText(*m_cost, m_values))
                        : m_analysis.timeText ? text(m_analysis.timeText(m_values))
                                              : QString();
@@ -691,20 +510,20 @@ void AnalysisTab::describe() {
             cost[0] = cost[0].toUpper();
             sentence += u' ' + cost + u'.';
         }
-    } else if (sentence.isEmpty() && m_read && !m_start.isActive() &&
-               !m_c.task(m_analysis).busy()) {
+    } else if (sentence.isEmpty() && m_read && !m_start.isActive() && !m_asking.task().busy()) {
         sentence = QStringLiteral("Not measured.");  // the analysis was cancelled
     }
     m_view->clear(sentence);
 }
 
 void AnalysisTab::updateButton() {
-    const bool measuring = m_running && m_c.task(m_analysis).busy();
-    const bool continues = !measuring && m_c.subject() && m_c.continues(m_analysis, question());
+    const bool measuring = m_running && m_asking.task().busy();
+    const bool continues = !measuring && m_about.subject && m_asking.continues(question());
     bool nothing = false;  // a list of choices in which nothing is chosen
     for (const auto& field : m_analysis.fields) {
-        const auto chosen = value(field);
-        const auto* words = std::get_if<std::vector<std::string>>(&chosen);
+        const auto at = m_values.find(field.spec.name);
+        const auto* words = std::get_if<std::vector<std::string>>(
+            at == m_values.end() ? &field.initial : &at->second);
         nothing =
             nothing || (field.inRow && !field.spec.choices.empty() && words && words->empty());
     }

@@ -12,14 +12,10 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "app/controllers/analysis_controller.h"
+#include "app/controllers/asking.h"
+#include "app/pages/analysis_inputs.h"
 
-class QComboBox;
-class QLabel;
-class QLineEdit;
 class QPushButton;
-class QSpinBox;
-class QVBoxLayout;
 
 namespace relascope::widgets {
 class AnalysisFrame;
@@ -28,7 +24,6 @@ class AnalysisFrame;
 namespace relascope::app {
 
 class AnalysisOptions;
-class ControlRow;
 class JobStrip;
 
 /// Seconds of a scan that nobody has set up.
@@ -37,16 +32,20 @@ inline constexpr std::int64_t kQuickScan = 20;
 class AnalysisTab : public QWidget {
     Q_OBJECT
 public:
-    AnalysisTab(const core::Analysis& analysis, AnalysisController& controller, QWidget* parent);
+    /// `about` is of the window; `quick` and `measurements`: Asking.
+    AnalysisTab(const core::Analysis& analysis, const About& about, Looker& quick,
+                Measurements& measurements, QWidget* parent);
 
     const core::Analysis& analysis() const { return m_analysis; }
-    /// Updates the tab after AnalysisController::setSubject(), where there is another subject.
-    void subjectChanged();
+    /// What is asked; to be told of another subject before subjectChanged().
+    Asking& asking() { return m_asking; }
+    const Asking& asking() const { return m_asking; }
+    /// Updates the tab where there is another subject than `before`.
+    void subjectChanged(const std::optional<Subject>& before);
     /// Called when the tab becomes visible: computes its result, or only the cost if the analysis
     /// takes long.
     void activate();
-    /// Sets an input that was dropped or typed as B of a pair, instead of an example of a split.
-    void setSecond(std::optional<ProbeSample> sample, const QString& name);
+    AnalysisInputs& inputs() { return *m_inputs; }
 
     /// The options that differ from their defaults.
     const core::OptionValues& values() const { return m_values; }
@@ -67,7 +66,7 @@ public:
     /// The same with options that the controls do not show.
     void run(wire::Asked asked);
     /// The split that is measured on; empty where the data are not known.
-    QString split() const;
+    QString split() const { return m_inputs->split(); }
     /// The sentence about what must be chosen before the analysis can run; empty: it can.
     QString missing() const;
     /// Sets what a view says of options and inputs, and measures. `file`: its name. Returns why it
@@ -75,8 +74,6 @@ public:
     QString openView(const View& view, const QString& file);
     /// Shows an answer that was saved with a view, without weights.
     void showSaved(const Answer& answer, const QString& caption);
-    /// A result of this question is about to be reported: names what it is of.
-    void prepare(const wire::Asked& asked);
 
     widgets::AnalysisFrame* view() const { return m_view; }
     JobStrip* strip() const { return m_strip; }
@@ -98,41 +95,34 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    void makeInputs(ControlRow& row);
     void keepAbove(const std::string& before);
     core::OptionValues above() const;
     /// The user chose a value.
     void choose(const std::string& name, FieldValue value);
     void take(const std::string& name, FieldValue value);
-    FieldValue value(const core::AnalysisField& field) const;
     void optionsChanged();
     void inputsChanged();
-    void show(const Answer& result);
+    /// A result of this question is about to be reported: names what it is of.
+    void prepare(const wire::Asked& asked);
+    void show(const Answer& result, bool finished);
     void refuse(const QString& sentence);
     /// Shows a sentence if there is no result; a result stays until the next one.
     void describe();
     void updateButton();
     QString caption() const;
     std::optional<View> described() const;
-    /// The input that B is: an example, or one that was dropped or typed.
-    void addSecond(wire::Asked& asked) const;
-    QString nameOfB() const;
     bool reads(core::AnalysisInput input) const { return m_analysis.input == input; }
 
     const core::Analysis& m_analysis;
-    AnalysisController& m_c;
+    const About& m_about;
+    Asking m_asking;
     core::OptionValues m_values;
     std::map<std::string, core::OptionValues> m_ofPath;
     QWidget* m_options;  ///< all rows of controls
     AnalysisOptions* m_controls;
     AnalysisOptions* m_above = nullptr;  ///< of fields above the button; null: there are none
     QPushButton* m_fold = nullptr;       ///< of analyses on demand; shows and hides their options
-    // Controls of analyses of data and pairs; null for other inputs.
-    QComboBox* m_split = nullptr;
-    QLineEdit* m_pairs = nullptr;  ///< a file or folder of minimal pairs
-    QLabel* m_clean = nullptr;
-    QSpinBox* m_example = nullptr;
-    QPushButton* m_other = nullptr;  ///< the name of the input that was set; a click removes it
+    AnalysisInputs* m_inputs;
     QPushButton* m_run;
     JobStrip* m_strip;
     widgets::AnalysisFrame* m_view;
@@ -141,18 +131,12 @@ private:
     Qt::FocusReason m_reason = Qt::OtherFocusReason;
     QPointer<QWidget> m_passedTo;  ///< has the focus of the run button until Cancel is visible
     bool m_returns = false;        ///< Cancel had the focus when it was hidden
-    std::optional<ProbeSample> m_second;
-    QString m_secondName;
-    bool m_untouched = true;  ///< no example of a split was offered yet
-    bool m_chosen = false;    ///< the user has chosen an example
-    bool m_offers = true;     ///< an example with another answer is to be looked for
     std::optional<AnalysisCost> m_cost;
     /// The last question, and that of the result shown.
     std::optional<wire::Asked> m_asked, m_shown;
     QString m_refusal;
-    QString m_caption;                ///< caption of the last question
-    QString m_viewFile;               ///< of the view that is being opened
-    std::optional<Subject> m_before;  ///< that the tab was updated for
+    QString m_caption;       ///< caption of the last question
+    QString m_viewFile;      ///< of the view that is being opened
     QTimer m_start;          ///< delay, as typed or dragged values change many times a second
     bool m_running = false;  ///< the analysis, not only its cost
     bool m_read = false;     ///< the result was or is being computed for this subject

@@ -11,12 +11,14 @@
 #include <QTabBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analysis/atlas.h"
 #include "analysis/duel.h"
 #include "analysis/scan.h"
-#include "app/controllers/undo_history.h"
+#include "app/controllers/step.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/edit_words.h"
 #include "widgets/analysis/analysis_frame.h"
@@ -41,19 +43,13 @@ std::vector<const core::Analysis*> analysesOfWindow() {
 
 }  // namespace
 
-AnalysisWindow::AnalysisWindow() : AnalysisWindow(analysesOfWindow(), nullptr, nullptr) {}
-
-AnalysisWindow::AnalysisWindow(UndoHistory& history, Measurements& measurements)
-    : AnalysisWindow(analysesOfWindow(), &history, &measurements) {}
+AnalysisWindow::AnalysisWindow(QUndoStack& history, Measurements& measurements)
+    : AnalysisWindow(analysesOfWindow(), history, measurements) {}
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
-                               UndoHistory& history, Measurements& measurements)
-    : AnalysisWindow(analyses, &history, &measurements) {}
-
-AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
-                               UndoHistory* history, Measurements* measurements)
-    : m_c(std::make_unique<AnalysisController>(measurements)),
-      m_undo(history ? history : new UndoHistory(this)),
+                               QUndoStack& history, Measurements& measurements)
+    : m_measurements(measurements),
+      m_undo(history),
       m_head(new widgets::PanelHead({}, this)),
       m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),
       m_bar(new QTabBar(this)),
@@ -101,8 +97,6 @@ AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyse
                 });
     setSubject(std::nullopt);
 }
-
-AnalysisWindow::~AnalysisWindow() = default;
 
 void AnalysisWindow::addTab(const core::Analysis& analysis) {
     auto* tab = makeTab(analysis);
@@ -162,7 +156,7 @@ std::vector<int> AnalysisWindow::shownTabs() const {
 
 AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
     using widgets::AnalysisFrame;
-    auto* tab = new AnalysisTab(analysis, *m_c, this);
+    auto* tab = new AnalysisTab(analysis, m_about, m_quick, m_measurements, this);
     m_tabs[analysis.name] = tab;
     const QString title = QString::fromStdString(analysis.title);
     // Fields would take Ctrl+Z for themselves, and have nothing to undo after a click on an arrow.
@@ -175,16 +169,17 @@ AnalysisTab* AnalysisWindow::makeTab(const core::Analysis& analysis) {
     connect(tab->view(), &AnalysisFrame::mapRequested, this, &AnalysisWindow::mapRequested);
     connect(tab->view(), &AnalysisFrame::stepRequested, this, &AnalysisWindow::stepRequested);
     connect(tab->view(), &AnalysisFrame::textsRequested, this, &AnalysisWindow::textsRequested);
-    connect(tab, &AnalysisTab::valuesChanged, this,
-            [this, tab, title](const QString& name, const core::OptionValues& before) {
-                const auto to = [this, tab](const core::OptionValues& values) {
-                    if (const int at = m_pages->indexOf(tab); at >= 0) m_bar->setCurrentIndex(at);
-                    tab->setValues(values);
-                };
-                m_undo->push({QStringLiteral("Change an option of %1").arg(title),
-                              [to, before] { to(before); },
-                              [to, after = tab->values()] { to(after); }, title + name});
-            });
+    connect(
+        tab, &AnalysisTab::valuesChanged, this,
+        [this, tab, title](const QString& name, const core::OptionValues& before) {
+            const auto to = [this, tab](const core::OptionValues& values) {
+                if (const int at = m_pages->indexOf(tab); at >= 0) m_bar->setCurrentIndex(at);
+                tab->setValues(values);
+            };
+            m_undo.push(new Step(
+                QStringLiteral("Change an option of %1").arg(title), [to, before] { to(before); },
+                [to, after = tab->values()] { to(after); }, title + name));
+        });
     return tab;
 }
 
@@ -192,20 +187,18 @@ void AnalysisWindow::setSubject(std::optional<Subject> subject, const QString& i
     m_head->setTitle(subject             ? subject->name
                      : instead.isEmpty() ? QStringLiteral("Nothing to measure")
                                          : instead);
-    m_c->setWhyNone(instead);
     m_head->setSubText(subject ? subject->sampleName : QString());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
-    m_c->setSubject(std::move(subject));
-    for (const auto& [name, tab] : m_tabs) tab->subjectChanged();
-    showNote();
+    const auto before = std::exchange(m_about, {std::move(subject), instead});
+    for (const auto& [name, tab] : m_tabs)
+        tab->asking().subjectChanged(before.subject, m_about.subject);
+    if (!m_about.subject) m_quick.end();
+    m_measurements.rest();
+    for (const auto& [name, tab] : m_tabs) tab->subjectChanged(before.subject);
+    const EditList edits = m_about.subject ? m_about.subject->edits() : EditList();
+    m_note->setVisible(edits.anyEnabled());
+    m_note->setToolTip(QString::fromStdString(core::wordsOf(edits)));
     activate();
-}
-
-void AnalysisWindow::showNote() {
-    const auto& subject = m_c->subject();
-    m_note->setVisible(subject && subject->edits().anyEnabled());
-    if (!m_note->isHidden())
-        m_note->setToolTip(QString::fromStdString(core::wordsOf(subject->edits())));
 }
 
 void AnalysisWindow::addControl(QWidget* control) {
@@ -213,7 +206,7 @@ void AnalysisWindow::addControl(QWidget* control) {
 }
 
 void AnalysisWindow::setSecond(ProbeSample sample, const QString& name) {
-    tab("patch")->setSecond(std::move(sample), name);
+    tab("patch")->inputs().setSecond(std::move(sample), name);
 }
 
 void AnalysisWindow::showTab(const std::string& analysis) {
@@ -315,11 +308,8 @@ void AnalysisWindow::keyPressEvent(QKeyEvent* event) {
         close();
         return;
     }
-    const bool undo = event->matches(QKeySequence::Undo);
-    if (undo || event->matches(QKeySequence::Redo)) {
-        undo ? m_undo->undo() : m_undo->redo();
-        return m_undo->seal();
-    }
+    const bool redo = event->matches(QKeySequence::Redo);
+    if (redo || event->matches(QKeySequence::Undo)) return takeStep(m_undo, redo);
     // The keys act as between the pages of the main window.
     const auto tabs = shownTabs();
     const int at = event->key() - Qt::Key_1;

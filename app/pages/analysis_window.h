@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,10 +13,13 @@
 #include <QString>
 #include <QWidget>
 
-#include "app/controllers/analysis_controller.h"
+#include "app/controllers/looker.h"
+#include "app/controllers/measurements.h"
+#include "app/pages/analysis_inputs.h"
 
 class QStackedWidget;
 class QTabBar;
+class QUndoStack;
 
 namespace relascope::widgets {
 class PanelHead;
@@ -27,22 +29,18 @@ class SegmentedControl;
 namespace relascope::app {
 
 class AnalysisTab;
-class UndoHistory;
 
-/// Owns its controller, and with it a thread and a model. Changes of options are steps of the
-/// history. As a window of its own: Ctrl+Z takes one back, Ctrl+Shift+Z makes it again, Ctrl with a
-/// number shows a tab, and Escape closes it.
+/// Its quick analyses run one after another, in a session of its own. Changes of options are steps
+/// of the history. As a window of its own: Ctrl+Z takes one back, Ctrl+Shift+Z makes it again, Ctrl
+/// with a number shows a tab, and Escape closes it.
 class AnalysisWindow : public QWidget {
     Q_OBJECT
 public:
-    /// All analyses that have no page of their own, with a history and measurements of its own.
-    AnalysisWindow();
-    /// The same, sharing those of the main window.
-    AnalysisWindow(UndoHistory& history, Measurements& measurements);
+    /// All analyses that have no page of their own. Shares what it gets with other windows.
+    AnalysisWindow(QUndoStack& history, Measurements& measurements);
     /// Some analyses, as a page of the main window.
-    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history,
+    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, QUndoStack& history,
                    Measurements& measurements);
-    ~AnalysisWindow() override;
 
     /// Sets the subject, which the inspector shows; nullopt: none. Measurements of an earlier one
     /// continue, and results that do not depend on the change stay.
@@ -57,7 +55,8 @@ public:
     /// The tab of an analysis. Throws std::out_of_range for another name.
     AnalysisTab* tab(const std::string& analysis) const { return m_tabs.at(analysis); }
 
-    AnalysisController& controller() { return *m_c; }
+    /// What setSubject() was told.
+    const About& about() const { return m_about; }
     /// Sets the note in the head about the edits of the subject.
     void setEditsNote(const QString& text) { m_note->setText(text); }
     /// Adds a control at the right of the head.
@@ -85,7 +84,7 @@ Q_SIGNALS:
     void closed();  ///< as a window of its own
 
 protected:
-    /// Creates the tab of an analysis, which shares the controller; it stands nowhere yet.
+    /// Creates the tab of an analysis, which is told of subjects; it stands nowhere yet.
     AnalysisTab* makeTab(const core::Analysis& analysis);
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
@@ -95,18 +94,17 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory* history,
-                   Measurements* measurements);
     void addTab(const core::Analysis& analysis);
     void addGroups();
     void showGroup(core::AnalysisGroup group);
     /// The tabs that are shown, of one group.
     std::vector<int> shownTabs() const;
     void activate();
-    void showNote();
 
-    std::unique_ptr<AnalysisController> m_c;
-    UndoHistory* m_undo;
+    About m_about;
+    Looker m_quick{wire::Lane::Quick};  ///< asks what is not on demand
+    Measurements& m_measurements;
+    QUndoStack& m_undo;
     widgets::PanelHead* m_head;
     QLabel* m_note;
     widgets::SegmentedControl* m_groups = nullptr;  ///< where the tabs are of several groups

@@ -40,7 +40,7 @@ AtlasPage::AtlasPage(Controllers& controllers)
     follow(&c.runEdits, &InspectorEdits::changed);
     // Not updated at each step that a training keeps, as that would cancel the analysis.
     connect(&c.runs, &RunsController::rowsChanged, this, [this] {
-        if (!controller().subject()) refresh();
+        if (!about().subject) refresh();
     });
     // Adds the edits that the list does not have yet; the Workbench then shows all of them.
     connect(this, &AnalysisWindow::editsRequested, this,
@@ -60,19 +60,16 @@ AtlasPage::AtlasPage(Controllers& controllers)
         Q_EMIT workbenchRequested();
     });
     connect(this, &AnalysisWindow::exampleRequested, this, &AtlasPage::showExample);
-    connect(&controller(), &AnalysisController::reported, this,
-            [this](const core::Analysis& of, const Answer& answer, bool finished) {
-                if (!(of == core::scanAnalysis()) || !controller().subject()) return;
-                const auto& about = *controller().subject();
-                QString weights = about.name.section(QStringLiteral(", "), -1);
-                if (about.edits().anyEnabled()) weights += QStringLiteral(", with the edits");
-                Q_EMIT learned(placeOf(about.asked), answer, finished, weights);
-            });
-    connect(&controller(), &AnalysisController::refused, this,
-            [this](const core::Analysis& of, const QString& sentence) {
-                if (!(of == core::scanAnalysis()) || !controller().subject()) return;
-                Q_EMIT learnRefused(placeOf(controller().subject()->asked), sentence);
-            });
+    auto* scan = &tab(core::scanAnalysis().name)->asking();
+    connect(scan, &Asking::reported, this, [this](const Answer& answer, bool finished) {
+        const auto& scanned = *about().subject;
+        QString weights = scanned.name.section(QStringLiteral(", "), -1);
+        if (scanned.edits().anyEnabled()) weights += QStringLiteral(", with the edits");
+        Q_EMIT learned(placeOf(scanned.asked), answer, finished, weights);
+    });
+    connect(scan, &Asking::refused, this, [this](const QString& sentence) {
+        Q_EMIT learnRefused(placeOf(about().subject->asked), sentence);
+    });
     // The example that is shown until then may have fewer objects.
     connect(&c.selection, &Selection::sampleChanged, this, [this] { m_wanted.reset(); });
     connect(&c.runInput.feed(), &InspectorFeed::inspected, this,
@@ -105,7 +102,7 @@ void AtlasPage::showMap() {
     if (map == m_map) return;
     m_map = map;
     for (auto* tab : m_ofMap) {
-        controller().letGo(tab->analysis());
+        tab->asking().letGo();
         tab->view()->clear({});
         auto values = tab->values();
         for (const auto& [name, value] : map)
@@ -116,7 +113,7 @@ void AtlasPage::showMap() {
 }
 
 LongTask& AtlasPage::scanTask() {
-    return controller().task(core::scanAnalysis());
+    return tab(core::scanAnalysis().name)->asking().task();
 }
 
 void AtlasPage::showExample(const QString& split, qint64 example, const MapCell& cell) {
@@ -132,11 +129,10 @@ void AtlasPage::showExample(const QString& split, qint64 example, const MapCell&
 }
 
 void AtlasPage::learn(Learn why) {
-    const auto& scan = core::scanAnalysis();
     setSubject(subject());
-    auto& tab = *this->tab(scan.name);
+    auto& tab = *this->tab(core::scanAnalysis().name);
     if (why == Learn::Kept) return tab.findKept();
-    if (controller().followed(scan)) return;
+    if (tab.asking().followed()) return;
     if (!tab.missing().isEmpty())
         return Q_EMIT learnRefused(m_controllers.runInput.run(), tab.missing());
     auto asked = tab.question();

@@ -8,7 +8,7 @@
 
 namespace relascope::app {
 
-MeasurePage::MeasurePage(UndoHistory& history, Measurements& measurements)
+MeasurePage::MeasurePage(QUndoStack& history, Measurements& measurements)
     : m_history(history), m_measurements(measurements) {
     m_away =
         new widgets::EmptyState(QStringLiteral("The measurements are in a window of their own."),

@@ -6,6 +6,8 @@
 #include <QByteArray>
 #include <QStackedWidget>
 
+class QUndoStack;
+
 namespace relascope::widgets {
 class EmptyState;
 }  // namespace relascope::widgets
@@ -14,12 +16,11 @@ namespace relascope::app {
 
 class AnalysisWindow;
 class Measurements;
-class UndoHistory;
 
 class MeasurePage : public QStackedWidget {
     Q_OBJECT
 public:
-    MeasurePage(UndoHistory& history, Measurements& measurements);
+    MeasurePage(QUndoStack& history, Measurements& measurements);
     ~MeasurePage() override;
 
     /// The analyses, made when they are first asked for; null before.
@@ -42,7 +43,7 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    UndoHistory& m_history;
+    QUndoStack& m_history;
     Measurements& m_measurements;
     AnalysisWindow* m_analyses = nullptr;
     widgets::EmptyState* m_away;  ///< in their place while they are in their own window

@@ -47,11 +47,8 @@ protected:
         return waitUntil([&] { return view()->sentence().contains(words); }, 60000);
     }
     bool measured() {
-        return waitUntil(
-            [&] {
-                return !view()->isEmpty() && !page()->controller().task(tab()->analysis()).busy();
-            },
-            60000);
+        return waitUntil([&] { return !view()->isEmpty() && !tab()->asking().task().busy(); },
+                         60000);
     }
     void measure() {
         ASSERT_TRUE(says("about")) << view()->sentence().toStdString();
@@ -83,7 +80,7 @@ TEST_F(AtlasPageTest, SaysWhatItWouldTakeMeasuresAndOpensItAgain) {
     // At another step there is none; at this one it is there without a press.
     c().selection.setStep(0);
     ASSERT_TRUE(says("about"));
-    EXPECT_TRUE(page()->controller().subject()->name.contains("step 0"));
+    EXPECT_TRUE(page()->about().subject->name.contains("step 0"));
     const auto before = view()->result();
     c().selection.setStep(12);
     ASSERT_TRUE(measured());
@@ -115,7 +112,7 @@ TEST_F(AtlasPageTest, WhatMakesTheDifferenceIsOfTheChosenMap) {
     ASSERT_TRUE(difference->view()->isEmpty());
     click(difference->runButton());
     const auto answered = [&] {
-        return !page()->controller().task(difference->analysis()).busy() &&
+        return !difference->asking().task().busy() &&
                (!difference->view()->isEmpty() || difference->isUnfolded());
     };
     ASSERT_TRUE(waitUntil(answered, 60000));
@@ -216,9 +213,8 @@ TEST_F(AtlasPageTest, TheScanIsItsSecondTab) {
     ASSERT_TRUE(waitUntil([&] { return scan->runButton()->isEnabled(); }));
     click(scan->runButton());
     auto* shown = dynamic_cast<ScanView*>(scan->view());
-    ASSERT_TRUE(waitUntil(
-        [&] { return !shown->isEmpty() && !page()->controller().task(scan->analysis()).busy(); },
-        120000))
+    ASSERT_TRUE(
+        waitUntil([&] { return !shown->isEmpty() && !scan->asking().task().busy(); }, 120000))
         << shown->sentence().toStdString();
     EXPECT_TRUE(shown->headText().startsWith("24 images")) << shown->headText().toStdString();
     EXPECT_GT(shown->sentences()->count(), 0) << "what was not found is said, too";
@@ -248,7 +244,7 @@ TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
     window->showPage(PageId::Atlas);
     click(view()->keepOneButton());
     EXPECT_EQ(edits.size(), alike.relations.size() - 1);
-    c().history.undo();
+    undo();
     EXPECT_TRUE(edits.empty());
     // Without maps that are alike there is nothing to keep.
     for (std::size_t m = 0; m < alike.relations.size(); ++m)
@@ -260,19 +256,19 @@ TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
 TEST_F(AtlasPageTest, FollowsTheRunWhileTheWorkbenchIsHidden) {
     open();
     ASSERT_TRUE(says("about"));
-    const QString first = page()->controller().subject()->name;
+    const QString first = page()->about().subject->name;
     window->showPage(PageId::Atlas);
     c().selection.setCurrent({});
     EXPECT_TRUE(says("Open a run or a checkpoint first."));
     ASSERT_TRUE(openRun(run));
     window->showPage(PageId::Atlas);
     EXPECT_TRUE(says("about")) << view()->sentence().toStdString();
-    EXPECT_EQ(page()->controller().subject()->name, first);
+    EXPECT_EQ(page()->about().subject->name, first);
     // Options are taken back with the other steps of the window.
     auto* examples = child<QSpinBox>(tab(), "Examples");
     examples->setValue(31);
     EXPECT_EQ(std::get<std::int64_t>(tab()->values().at("examples")), 31);
-    c().history.undo();
+    undo();
     EXPECT_EQ(examples->value(), 24);
 }
 

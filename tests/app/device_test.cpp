@@ -258,7 +258,7 @@ TEST_F(SeveralGpus, AreTickedInTheMenuOfTheChip) {
     tick("auto");
     EXPECT_EQ(ticked(), QStringList{"auto"}) << "it cannot be unticked";
     menu->close();
-    c().history.undo();
+    undo();
     EXPECT_EQ(wanted(), "cuda:1") << "each tick can be undone";
 }
 

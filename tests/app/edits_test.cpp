@@ -177,10 +177,10 @@ TEST_F(EditsTest, UndoOfFiftyRandomActionsRestoresListAndPicture) {
         seen.push_back(list());
     }
     int steps = 0;
-    while (!(list() == first) && steps < 60) c().history.undo(), ++steps;
+    while (!(list() == first) && steps < 60) undo(), ++steps;
     EXPECT_EQ(list(), first);
     EXPECT_TRUE(waitUntil([&] { return inspector()->edited() && outputs() == shown; }));
-    while (c().history.canRedo()) c().history.redo();
+    while (nextStep(c().history, true) >= 0) redo();
     EXPECT_EQ(list(), seen.back());
 }
 
@@ -317,16 +317,16 @@ TEST_F(EditsTest, ADraggedCellIsOneStepOfTheHistory) {
                inspector()->mapPane()->map()->values().at(2, 3) > value + 0.5F;
     }));
     ASSERT_EQ(list().edits.size(), 2U);
-    c().history.undo();
+    undo();
     EXPECT_TRUE(list().edits.empty());
     // Escape takes it back and leaves no step.
-    const QString last = c().history.undoText();
+    const QString last = undoText();
     Q_EMIT inspector()->cellDragged(2, 3, 0);
     Q_EMIT inspector()->cellDragged(2, 3, 10);
     EXPECT_FALSE(list().edits.empty());
     Q_EMIT inspector()->cellDropped(false);
     EXPECT_TRUE(list().edits.empty());
-    EXPECT_EQ(c().history.undoText(), last);
+    EXPECT_EQ(undoText(), last);
 }
 
 TEST_F(EditsTest, TheCursorOpensKeptWeightsForAnyInputAndEdit) {
@@ -516,7 +516,7 @@ TEST_F(EditsTest, EditsAndTheirHistoryBelongToTheirRun) {
     ASSERT_NE(path, first);
     EXPECT_TRUE(list().edits.empty());
     EXPECT_FALSE(inspector()->edited());
-    EXPECT_FALSE(c().history.undoText().contains("Edit")) << "that step is of the other run";
+    EXPECT_FALSE(undoText().contains("Edit")) << "that step is of the other run";
     const auto show = [this](const QString& run) {
         c().selection.setRuns({run});
         c().selection.setCurrent(run);

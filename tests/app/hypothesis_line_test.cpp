@@ -5,10 +5,10 @@
 #include <QAbstractItemView>
 #include <QCompleter>
 #include <QTest>
+#include <QUndoStack>
 
 #include "analysis/atlas.h"
 #include "analysis/scan.h"
-#include "app/controllers/undo_history.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/statement_line.h"
@@ -64,7 +64,7 @@ TEST(HypothesisLine, CompletesTheWordThatIsTyped) {
 }
 
 TEST(HypothesisLine, StandsAboveMeasureAndIsKeptWithTheRun) {
-    UndoHistory history;
+    QUndoStack history;
     Measurements measurements;
     AnalysisWindow page({&atlasAnalysis(), &scanAnalysis()}, history, measurements);
     page.setSubject(subjectAt("/runs/a", {"same(colour)"}));
@@ -87,7 +87,7 @@ TEST(HypothesisLine, StandsAboveMeasureAndIsKeptWithTheRun) {
     page.setSubject(subjectAt("/runs/a", {"same(colour)"}));
     EXPECT_EQ(line->text(), "same(colour); j - i = 1");
     // And in the next session.
-    UndoHistory later;
+    QUndoStack later;
     AnalysisWindow again({&atlasAnalysis(), &scanAnalysis()}, later, measurements);
     again.restoreOptions(page.saveOptions());
     again.setSubject(subjectAt("/runs/b", {}));

@@ -101,7 +101,7 @@ TEST_F(MeasurePageTest, ShowsTheTabsOfAGroup) {
 
 TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {
     openTrained();
-    const auto subject = [this] { return analyses().controller().subject(); };
+    const auto subject = [this] { return analyses().about().subject; };
     window->showPage(PageId::Measure);
     ASSERT_TRUE(subject());
     EXPECT_EQ(placeOf(subject()->asked), path);
@@ -143,7 +143,7 @@ TEST_F(MeasurePageTest, StandsInAWindowOfItsOwn) {
     QTest::mouseClick(apart, Qt::LeftButton);
     EXPECT_TRUE(page().isApart());
     EXPECT_TRUE(analyses().isWindow() && analyses().isVisible());
-    EXPECT_TRUE(analyses().controller().subject());
+    EXPECT_TRUE(analyses().about().subject);
     window->showPage(PageId::Workbench);
     window->edits().measure("patch");
     EXPECT_EQ(window->currentPage(), PageId::Workbench) << "beside the maps";

@@ -13,10 +13,10 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QUndoStack>
 
 #include "analysis/open_model.h"
 #include "answers/answer_text.h"
-#include "app/controllers/analysis_controller.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/data_source.h"
@@ -91,9 +91,7 @@ protected:
         window.setSubject(subjectOf(run));
         window.showTab(analysis);
     }
-    LongTask& task(const std::string& name) {
-        return window.controller().task(window.tab(name)->analysis());
-    }
+    LongTask& task(const std::string& name) { return window.tab(name)->asking().task(); }
     bool idle(const std::string& name) {
         return waitUntil([&] { return !task(name).busy(); }, 60000);
     }
@@ -109,17 +107,17 @@ protected:
     };
     std::unique_ptr<Reports> reportsOf(const std::string& name) {
         auto reports = std::make_unique<Reports>();
-        QObject::connect(
-            &window.controller(), &AnalysisController::reported, &window,
-            [to = reports.get(), name](const core::Analysis& of, const Answer&, bool finished) {
-                if (of.name != name) return;
-                ++to->count;
-                to->finished = finished;
-            });
+        QObject::connect(&window.tab(name)->asking(), &Asking::reported, &window,
+                         [to = reports.get()](const Answer&, bool finished) {
+                             ++to->count;
+                             to->finished = finished;
+                         });
         return reports;
     }
 
-    AnalysisWindow window;
+    QUndoStack history;
+    Measurements measurements;
+    AnalysisWindow window{history, measurements};
 };
 
 /// Those with a tab; the atlas has a page.
@@ -229,13 +227,13 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     open(kRuns + "vision", "ablate");
     auto* ablation = window.tab("ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
-    const auto size = window.controller().subject()->data->at("validation").info.size;
+    const auto size = window.about().subject->data->at("validation").info.size;
     QTest::mouseClick(child<ToggleChip>(ablation, "Cumulative curve"), Qt::LeftButton);
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
     EXPECT_EQ(ablation->runButton()->text(), "Measure");
     QObject context;
-    QObject::connect(&window.controller(), &AnalysisController::reported, &context,
-                     [&](const core::Analysis&, const Answer&, bool finished) {
+    QObject::connect(&ablation->asking(), &Asking::reported, &context,
+                     [&](const Answer&, bool finished) {
                          if (!finished) task("ablate").abandon();
                      });
     QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
@@ -249,7 +247,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
     EXPECT_EQ(ablation->runButton()->text(), "Continue");
     // So are other edits.
-    auto subject = window.controller().subject().value();
+    auto subject = window.about().subject.value();
     auto edited = subject;
     edited.edits().edits.push_back(table()->result().rows[0].edit);
     window.setSubject(edited);
@@ -257,7 +255,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     EXPECT_FALSE(table()->isEmpty()) << "it stays, with its caption";
     window.setSubject(subject);
     EXPECT_EQ(ablation->runButton()->text(), "Continue");
-    window.controller().disconnect(&context);
+    ablation->asking().disconnect(&context);
     QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("ablate"));
     EXPECT_EQ(table()->result().examples, size);
@@ -615,8 +613,8 @@ TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
     auto* shown = this->view<AlongView>("along");
     const auto results = reportsOf("along");
     QObject context;
-    QObject::connect(&window.controller(), &AnalysisController::reported, &context,
-                     [&](const core::Analysis&, const Answer& along, bool finished) {
+    QObject::connect(&window.tab("along")->asking(), &Asking::reported, &context,
+                     [&](const Answer& along, bool finished) {
                          if (!finished && along.table("steps").rows() < 8) task("along").abandon();
                      });
     window.setSubject(run.subject);
@@ -630,7 +628,7 @@ TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
         return;
     }
     ASSERT_TRUE(window.tab("along")->runButton()->isVisible());
-    window.controller().disconnect(&context);
+    window.tab("along")->asking().disconnect(&context);
     window.tab("along")->runButton()->click();
     ASSERT_TRUE(waitUntil(
         [&] {
@@ -645,7 +643,7 @@ TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
     child<QSpinBox>(window.tab("ablate"), "Examples")->setValue(1000000);
     QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
-    auto subject = window.controller().subject().value();
+    auto subject = window.about().subject.value();
     subject.asked.sample = validationSample(subject.data->data.options, 2);
     subject.sampleName = QStringLiteral("validation 2");
     window.setSubject(subject);
@@ -696,7 +694,7 @@ TEST_F(MeasureWindowTest, OptionsAreTakenBackAndKeptForTheNextSession) {
     seed->setValue(7);
     mean->click();
     EXPECT_FALSE(mean->isChecked());
-    AnalysisWindow other;
+    AnalysisWindow other{history, measurements};
     other.restoreOptions(window.saveOptions());
     EXPECT_EQ(child<QSpinBox>(other.tab("heads"), "Seed")->value(), 7);
     EXPECT_FALSE(child<ToggleChip>(other.tab("ablate"), "mean")->isChecked());

@@ -35,7 +35,7 @@ protected:
         c().selection.setRuns({run});
         c().selection.setCurrent(run);
         ASSERT_TRUE(waitUntil([&] {
-            const auto& subject = page()->controller().subject();
+            const auto& subject = page()->about().subject;
             return subject && placeOf(subject->asked) == run && subject->data;
         }));
     }
@@ -60,7 +60,7 @@ TEST_F(MeasurementsTest, GoOnWhenAnotherRunIsChosenAndAreShownWithTheirRun) {
     ASSERT_EQ(measurements().all().size(), 1u);
     EXPECT_TRUE(page()->scanTask().busy());
     choose(first);
-    EXPECT_FALSE(page()->controller().followed(core::scanAnalysis())) << "it is not of this run";
+    EXPECT_FALSE(scan()->asking().followed()) << "it is not of this run";
     EXPECT_TRUE(measurements().all()[0]->active());
     EXPECT_TRUE(view()->isEmpty());
     choose(second);

@@ -44,9 +44,9 @@ TEST_F(StartFromTest, TakesTheModelAndGivesItBack) {
     EXPECT_EQ(options().data.tokenizer, gpt2 + "/tokenizer.json");
     EXPECT_EQ(options().data.context, 48);
     EXPECT_LT(options().train.learning_rate, 1e-4);
-    c().history.undo();
+    undo();
     EXPECT_EQ(options(), before);
-    c().history.redo();
+    redo();
     ASSERT_TRUE(waitUntil([this] { return !problem().contains("is being read"); }));
     EXPECT_EQ(options().model.number("d_model"), 32);
     EXPECT_EQ(problem(), QString());
@@ -87,18 +87,18 @@ TEST_F(StartFromTest, UndoWhileItIsReadTakesTheModelAgain) {
     c().experiment.set("train.init_from", gpt2);
     c().experiment.endEdit();  // Enter, before it was read
     ASSERT_TRUE(waitUntil([this] { return !problem().contains("is being read"); }));
-    c().history.undo();
+    undo();
     EXPECT_EQ(options(), before);
     EXPECT_EQ(problem(), QString());
-    c().history.redo();
+    redo();
     ASSERT_TRUE(waitUntil([this] { return !problem().contains("is being read"); }));
     EXPECT_EQ(problem(), QString());
     EXPECT_EQ(options().model.number("d_model"), 32);
     // One that was refused is read again, too.
     type(gpt2 + "-not");
-    c().history.undo();
+    undo();
     EXPECT_EQ(options().model.number("d_model"), 32);
-    c().history.redo();
+    redo();
     EXPECT_NE(problem(), QString());
     ASSERT_TRUE(waitUntil([this] { return problem().contains("does not exist"); }));
 }

@@ -134,7 +134,7 @@ protected:
         auto* tab = measured(*window, name);
         ASSERT_TRUE(waitUntil([&] { return tab->missing().isEmpty(); }));
         if (tab->view()->isEmpty()) tab->run();
-        ASSERT_TRUE(waitUntil([&] { return finished(tab, *window, name); }, 60000)) << name;
+        ASSERT_TRUE(waitUntil([&] { return finished(tab); }, 60000)) << name;
     }
     /// Steps 0 and 12 of the run, as A and B.
     DuelPage* duelOfTwoSteps() {
@@ -146,13 +146,8 @@ protected:
         EXPECT_TRUE(waitUntil([&] { return answered.count() > 0; }, 60000));
         return page;
     }
-    static bool finished(AnalysisTab* tab, MainWindow& in, const std::string& name) {
-        auto* page = name == "duel" ? in.duelPage()->findChild<AnalysisWindow*>()
-                     : name == "atlas" || name == "scan"
-                         ? qobject_cast<AtlasPage*>(in.page(PageId::Atlas))
-                         : in.measurePage()->made();
-        auto& controller = page->controller();
-        return !tab->view()->isEmpty() && !controller.task(tab->analysis()).busy();
+    static bool finished(AnalysisTab* tab) {
+        return !tab->view()->isEmpty() && !tab->asking().task().busy();
     }
 
     QString run;
@@ -213,7 +208,7 @@ TEST_F(ViewsTest, AnalysesOpenOnASecondStart) {
     for (const auto& name : names) {
         open(QString::fromStdString(name));
         auto* tab = measured(in, name);
-        ASSERT_TRUE(waitUntil([&] { return finished(tab, in, name); }, 60000)) << name;
+        ASSERT_TRUE(waitUntil([&] { return finished(tab); }, 60000)) << name;
         in.resize(1500, 1000);  // the picture does not depend on it
         expectSame(tab->view()->menu(), QString::fromStdString(name));
     }
@@ -222,12 +217,12 @@ TEST_F(ViewsTest, AnalysesOpenOnASecondStart) {
 TEST_F(ViewsTest, ADuelOpensOnASecondStart) {
     auto* page = duelOfTwoSteps();
     page->tab()->run();
-    ASSERT_TRUE(waitUntil([&] { return finished(page->tab(), *window, "duel"); }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return finished(page->tab()); }, 60000));
     save(page->tab()->view()->menu(), "duel");
     auto& in = startAgain();
     open("duel");
     auto* tab = in.duelPage()->tab();
-    ASSERT_TRUE(waitUntil([&] { return finished(tab, in, "duel"); }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return finished(tab); }, 60000));
     expectSame(tab->view()->menu(), "duel");
 }
 

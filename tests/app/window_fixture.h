@@ -68,6 +68,9 @@ protected:
     Controllers& c() { return window->controllers(); }
     CurvePanel* curves() { return window->workbench()->curves(); }
     RelationInspector* inspector() { return window->workbench()->inspector(); }
+    void undo() { takeStep(c().history, false); }
+    void redo() { takeStep(c().history, true); }
+    QString undoText() { return c().history.text(nextStep(c().history, false)); }
     void click(QPushButton* button) { QTest::mouseClick(button, Qt::LeftButton); }
     /// Puts a tiny experiment into the form, as a user would by typing.
     void chooseTiny(std::int64_t steps = 100000) {
