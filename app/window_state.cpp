@@ -196,13 +196,13 @@ void WindowState::restoreRuns(MainWindow& window) const {
         if (there == QStringList(shown) && row.info.path != example)
             there = {QString::fromStdString(row.info.path)};
     if (there.isEmpty()) return;
-    const auto shown = shownBefore(s);
-    const QString current = shown ? placeOf(*shown) : QString();
+    const auto before = shownBefore(s);
+    const QString current = before ? placeOf(*before) : QString();
     c.selection.setRuns(there);
     c.selection.setCurrent(there.contains(current) ? current : there.first());
-    if (shown && c.selection.current() == current) {
-        c.selection.setStep(stepOf(*shown));
-        c.runInput.choose(core::inputOf(*shown));
+    if (before && c.selection.current() == current) {
+        c.selection.setStep(stepOf(*before));
+        c.runInput.choose(core::inputOf(*before));
     }
     c.experiment.follow(c.selection.current());
 }
