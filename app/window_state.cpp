@@ -60,6 +60,9 @@ void restoreView(MainWindow& window, const QSettings& s) {
     if (!shown) return;
     auto view = widgets::inspectorViewOf(*shown);
     view.shown = widgets::Shown::After;
+    // What the question leaves out.
+    view.head = qBound(0, s.value(key("view/head"), view.head).toInt(), 99999);
+    view.topK = qBound(1, s.value(key("view/topK"), view.topK).toInt(), 1 << 20);
     view.allLayers = s.value(key("view/allLayers")).toBool();
     view.reading =
         static_cast<widgets::ReadingLayout>(qBound(0, s.value(key("view/reading"), 0).toInt(), 2));
@@ -74,8 +77,10 @@ void saveView(MainWindow& window, QSettings& s) {
     static_cast<Question&>(shown) = weightsAt(c.selection.current(), c.selection.step());
     const auto& input = feed.chosen() ? feed.request() : feed.shown();
     shown.options = core::inputOf(input).options;
-    widgets::addViewOptions(shown, view, widgets::FigurePart::Map);
+    widgets::addViewOptions(shown, view, widgets::FigurePart::Map | widgets::FigurePart::SmallMaps);
     s.setValue(key("shown"), QString::fromStdString(core::jsonOf(shown).dump()));
+    s.setValue(key("view/head"), view.head);
+    s.setValue(key("view/topK"), view.topK);
     s.setValue(key("view/allLayers"), view.allLayers);
     s.setValue(key("view/reading"), static_cast<int>(view.reading));
 }
