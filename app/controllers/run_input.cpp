@@ -224,8 +224,9 @@ void RunInput::take(Read found) {
         readsText() ? QStringLiteral("The tokenizer of this run is unknown; set data.tokenizer.")
                     : QStringLiteral("The input of this run is not text."));
     // What the user gave this run before another one was shown, or while it was read.
-    if (const auto own = m_ownInputs.extract(m_run)) choose(own.mapped());
-    ask();
+    const auto own = m_ownInputs.extract(m_run);
+    if (own) choose(own.mapped());
+    if (!own || core::hasOwnInput(own.mapped())) ask();
 }
 
 void RunInput::offerSplits() {
