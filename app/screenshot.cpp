@@ -13,7 +13,7 @@
 #include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
-#include "widgets/analysis/duel_view.h"
+#include "widgets/analysis/answer_view.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -111,7 +111,7 @@ bool Screenshot::ready() const {
     auto& c = m_window.controllers();
     if (!m_launch.duel.isEmpty()) {
         const auto* view = m_window.duelPage()->tab()->view();
-        const auto* duel = qobject_cast<const widgets::DuelView*>(view);
+        const auto* duel = qobject_cast<const widgets::AnswerView*>(view);
         return m_window.activeInspector()->result() && !duel->isEmpty() && duel->answer().complete;
     }
     if (!m_launch.study.isEmpty() ||

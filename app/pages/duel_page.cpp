@@ -27,7 +27,7 @@
 #include "app/run_export.h"
 #include "run/run_folder.h"
 #include "widgets/analysis/analysis_frame.h"
-#include "widgets/analysis/duel_view.h"
+#include "widgets/analysis/answer_view.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
@@ -397,7 +397,7 @@ void DuelPage::offerSamples() {
 }
 
 void DuelPage::showPartners(MapKind kind, int layer, int index) {
-    const auto* view = qobject_cast<const widgets::DuelView*>(tab()->view());
+    const auto* view = qobject_cast<const widgets::AnswerView*>(tab()->view());
     m_inspector->showMap(kind, layer, index);
     const auto* partners = view->answer().find("partners");
     if (!partners) return;

@@ -18,6 +18,7 @@
 namespace relascope::core {
 
 struct AnalysisRunner;  // run_analysis.h
+struct Layout;          // answers/layout.h
 
 /// What an analysis reads beside the model.
 enum class AnalysisInput {
@@ -103,6 +104,9 @@ struct Analysis {
     /// Throws Error for an answer that is not one of this analysis, beyond what its columns say of
     /// themselves (answer.h). Empty: there is no more to say.
     std::function<void(const Answer&)> check = {};
+
+    /// How the window and figures arrange the answer. Null: tablesLayout().
+    Layout (*layout)() = nullptr;
 
     // The result as text. Numbers that are not there are empty fields of CSV.
     using Text = std::function<std::string(const Answer&)>;

@@ -7,6 +7,7 @@
 #include "analysis/claims.h"
 #include "analysis/contrast.h"
 #include "answers/column_table.h"
+#include "answers/layout.h"
 #include "files/command_line.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -369,6 +370,34 @@ Answer answerOf(const Contrast& contrast) {
     return answer;
 }
 
+namespace {
+
+std::string contrastAbout(const Seen& seen) {
+    return seen.answer.text("map") + ", \u201C" + seen.answer.text("attribute") + "\u201D";
+}
+
+Layout contrastLayout() {
+    const auto summary = [](const Seen& seen) { return seen.answer.text("summary"); };
+    Layout::Tables tables{"", shownTables};
+    tables.most = 12;  // the bars say the rest
+    tables.sorted = false;
+    tables.inFigure = [](const Table& table) { return table.find("share") && table.rows() > 0; };
+    Layout layout{
+        contrastAbout,  // the sentence itself is too long for the head
+        {{Layout::Shares{summary}, 4}, {shownSentences(), 2, Layout::Place::Window}, {tables, 3}}};
+    layout.heads = [summary](const Seen& seen) {
+        using H = Layout::Heading;
+        return std::vector<H>{{H::Title, contrastAbout(seen)},
+                              {H::Text, summary(seen)},
+                              {H::Text, shownSentences().text(seen)}};
+    };
+    layout.figureWidth = 900;
+    layout.ruled = false;
+    return layout;
+}
+
+}  // namespace
+
 const Analysis& contrastAnalysis() {
     static const Analysis analysis = [] {
         Analysis a;
@@ -381,6 +410,7 @@ const Analysis& contrastAnalysis() {
             "which parts of the streams, and which facts of the objects, make the difference "
             "between their scores. Most models take seconds.";
         a.progressText = "Comparing pairs";
+        a.layout = contrastLayout;
         a.input = AnalysisInput::Data;
         a.onDemand = true;
         a = answering(a, contrastFields(), OfferedIn::Row);

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "analysis/claims.h"
 #include "analysis/duel.h"
+#include "answers/answer_text.h"
+#include "answers/layout.h"
 #include "types/metric.h"
 #include "types/text_format.h"
 
@@ -260,6 +263,95 @@ void addPairs(const Duel& duel, std::vector<std::string>& sentences) {
                             std::to_string(p.size()) + " phenomena, in " + named + ".");
 }
 
+// In the window
+// -------------------------------------------------------------------------------------------------
+
+/// Layers of A down and of B across, 0 to 1; framed: better than chance. `maps`: of the rows with
+/// that word alone.
+GridPanel matrixOf(const Table& table, const std::string& values, const std::string& title,
+                   const std::string& maps = {}) {
+    const auto &a = table.texts("a"), &b = table.texts("b");
+    const auto &numbers = table.numbers(values), &better = table.numbers("better_than_chance");
+    GridPanel panel{title};
+    std::map<std::pair<int, int>, GridCell> cells;
+    const auto place = [](std::vector<std::string>& names, const std::string& name) {
+        const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+        if (at == std::ssize(names)) names.push_back(name);
+        return static_cast<int>(at);
+    };
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        if (a[k] == "all layers" || (!maps.empty() && table.texts("maps")[k] != maps)) continue;
+        const int row = place(panel.rows, a[k]);
+        const int column = place(panel.columns, b[k].substr(b[k].rfind(' ') + 1));
+        cells[{row, column}] = {
+            .value = numbers[k], .text = shownDecimals(numbers[k], 2), .framed = better[k] != 0.0};
+    }
+    panel.cell = [cells](int row, int column) {
+        const auto at = cells.find({row, column});
+        return at == cells.end() ? GridCell{.present = false} : at->second;
+    };
+    return panel;
+}
+
+std::vector<GridPanel> matricesOf(const Seen& seen) {
+    const auto &matching = seen.answer.table("matching"), &streams = seen.answer.table("streams");
+    std::vector<GridPanel> panels = {
+        matrixOf(matching, "correlation", "Relations, |correlation| matched", "relations"),
+        matrixOf(matching, "correlation", "Attention, |correlation| matched", "attention"),
+        matrixOf(streams, "linear_cka", "Streams, linear CKA")};
+    std::erase_if(panels, [](const GridPanel& panel) { return panel.rows.empty(); });
+    return panels;
+}
+
+std::vector<Table> duelTables(const Seen& seen) {
+    std::vector<Table> tables;
+    for (const auto& [key, title] : {std::pair{"differences", "Answers"},
+                                     {"matching", "Layers"},
+                                     {"partners", "Maps"},
+                                     {"streams", "Streams"}}) {
+        tables.push_back(seen.answer.table(key));
+        tables.back().title = title;
+    }
+    return tables;
+}
+
+std::string duelAbout(const Seen& seen) {
+    const auto& answer = seen.answer;
+    const auto pairs = indexOf(answer.number("untrained_pairs"));
+    return groupedNumber(indexOf(answer.number("examples"))) + " " + answer.text("noun") + " of " +
+           answer.text("data") +
+           (pairs > 0 ? "; beside " + std::to_string(pairs) + " pairs of untrained models" : "");
+}
+
+Layout duelLayout() {
+    const auto says = [](const Seen& seen) {
+        std::vector<Layout::Line> lines;
+        for (const auto& text : seen.answer.table("says").texts("text")) lines.push_back({text});
+        return lines;
+    };
+    Layout::Grid layers{"Layers of A and B", matricesOf};
+    layers.style = {.leastCell = 14, .mostCell = 44, .numbersFrom = 28, .beside = true};
+    layers.tint = Layout::Tint::Alike;
+    layers.widest = 1000;
+    layers.below = "Layers of A down, of B across; framed: better than chance.";
+    Layout::Tables tables{"Table of the duel", duelTables};
+    tables.inset = 8;
+    tables.inFigure = [](const Table& table) {
+        return table.key == "differences" && table.rows() > 0;
+    };
+    Layout layout{duelAbout,
+                  {{Layout::List{"What the duel shows", says}, 2},
+                   {layers, 0, Layout::Place::Figure},
+                   {tables, 3}}};
+    layout.heads = [](const Seen& seen) {
+        return std::vector<Layout::Heading>{{.text = "A: " + seen.answer.text("a")},
+                                            {.text = "B: " + seen.answer.text("b")},
+                                            {Layout::Heading::Note, duelAbout(seen)}};
+    };
+    layout.split = Layout::Across;
+    return layout;
+}
+
 }  // namespace
 
 std::vector<std::string> duelSentences(const Duel& duel) {
@@ -290,6 +382,7 @@ const Analysis& duelAnalysis() {
             "A duel runs A and B on the same examples: which of their maps are alike, and where "
             "their answers differ. Small models take about a minute, large ones many.";
         a.progressText = "Comparing the two";
+        a.layout = duelLayout;
         a.input = AnalysisInput::Data;
         a.twoModels = a.onDemand = a.continues = a.readsPairs = true;
         a.formerOptions = {"graft", "graft_examples", "across", "part"};

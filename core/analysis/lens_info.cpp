@@ -4,7 +4,9 @@
 #include <sstream>
 
 #include "analysis/lens.h"
+#include "answers/answer_text.h"
 #include "answers/column_table.h"
+#include "answers/layout.h"
 #include "answers/lens_table.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -172,6 +174,145 @@ std::string lensText(const Answer& result) {
     return out.str();
 }
 
+// In the window
+// -------------------------------------------------------------------------------------------------
+
+std::string quotedPiece(const std::string& name) {
+    return "\u201C" + shownPiece(name) + "\u201D";
+}
+
+/// Empty where the whole input has one answer.
+std::string positionText(const LensTable& r, std::size_t c) {
+    if (r.whole()) return {};
+    return "position " + std::to_string(indexOf(r.positions[c])) +
+           (r.inputs[c].empty() ? "" : " " + quotedPiece(r.inputs[c]));
+}
+
+/// Layers by positions, and the model's own answers below. One column is a table alone.
+std::vector<GridPanel> lensPanels(const Seen& seen) {
+    struct Kept {
+        explicit Kept(Answer of) : answer(std::move(of)), table(answer) {}
+        Answer answer;
+        LensTable table;
+    };
+    const auto kept = std::make_shared<const Kept>(seen.answer);
+    const std::shared_ptr<const LensTable> r(kept, &kept->table);
+    if (r->columns() <= 1) return {};
+    GridPanel panel{.rows = r->layers, .lastRowApart = true};
+    panel.rows.emplace_back("own answer");
+    for (std::size_t c = 0; c < r->columns(); ++c) {
+        panel.columns.push_back(std::to_string(indexOf(r->positions[c])));
+        panel.inputs.push_back(shownPiece(r->inputs[c]));
+    }
+    panel.cell = [r](int row, int column) {
+        const auto layer = std::size_t(row), c = std::size_t(column);
+        if (layer == r->layers.size())
+            return GridCell{.value = r->ownProbabilities[c], .text = shownPiece(r->own[c])};
+        // Bold where the layer already gives the model's own answer.
+        const auto at = r->first(layer, c);
+        return GridCell{.value = r->probabilities[at],
+                        .text = shownPiece(r->names[at]),
+                        .emphasised = r->ranks[at] == 1.0};
+    };
+    panel.text = [r](int row, int column) {
+        const auto layer = std::size_t(row), c = std::size_t(column);
+        const auto where = positionText(*r, c) + ", ";
+        const auto said = [](const std::string& name, double probability) {
+            return quotedPiece(name) + " " + shownProbability(probability);
+        };
+        if (layer == r->layers.size())
+            return where + "own answer " + said(r->own[c], r->ownProbabilities[c]);
+        const auto at = r->first(layer, c);
+        std::vector<std::string> top;
+        for (auto k = at; k < at + r->each && !r->asked(k); ++k)
+            top.push_back(said(r->names[k], r->probabilities[k]));
+        return where + (row == 0 ? "" : "after ") + r->layers[layer] + ": " + joined(top) +
+               "\nown answer " + said(r->own[c], r->probabilityOfOwn[at]) + ", rank " +
+               std::to_string(indexOf(r->ranks[at])) + "; entropy " +
+               shownDecimals(r->entropies[at], 2) + " nats";
+    };
+    return {panel};
+}
+
+/// The column of the chosen position.
+std::size_t columnOf(const Seen& seen) {
+    return static_cast<std::size_t>(std::max(0, seen.chosen[0].column));
+}
+
+std::string columnTitle(const Seen& seen) {
+    const LensTable r(seen.answer);
+    const auto c = columnOf(seen);
+    const auto where = positionText(r, c);
+    return (where.empty() ? "O" : "P" + where.substr(1) + ": o") + "wn answer " +
+           quotedPiece(r.own[c]) + ", " + shownProbability(r.ownProbabilities[c]);
+}
+
+/// The likeliest answers at one position, and the place of the model's own among them.
+std::vector<Table> answersAt(const Seen& seen) {
+    constexpr const char* places[] = {"Likeliest", "Second", "Third", "Fourth", "Fifth"};
+    const LensTable r(seen.answer);
+    const auto c = columnOf(seen);
+    Table table{"answers", {}, {{"layer", "Layer", {}, ColumnKind::Text}}};
+    table.columns.front().texts = r.layers;
+    const auto add = [&](Column of, auto take) {
+        for (std::size_t row = 0; row < r.layers.size(); ++row) take(of, r.first(row, c));
+        table.columns.push_back(std::move(of));
+    };
+    // Answers that were asked for stand behind the likeliest ones.
+    for (std::size_t k = 0; k < std::min(r.each, std::size(places)); ++k) {
+        if (r.asked(r.first(0, c) + k)) break;
+        const auto key = "answer" + std::to_string(k + 1);
+        add({key, places[k], {}, ColumnKind::Text}, [&](Column& of, std::size_t at) {
+            of.texts.push_back(shownPiece(r.names[at + k]) + " " +
+                               shownProbability(r.probabilities[at + k]));
+        });
+        add({key + " strong", {}, {}, ColumnKind::Flag}, [&](Column& of, std::size_t at) {
+            of.numbers.push_back(r.ids[at + k] == r.ownIds[c]);
+        });
+    }
+    const auto number = [&](Column of, const std::vector<double>& values) {
+        add(std::move(of), [&](Column& to, std::size_t at) { to.numbers.push_back(values[at]); });
+    };
+    number({"rank", "Rank", "Place of the model's own answer", ColumnKind::Integer}, r.ranks);
+    number({"entropy", "Entropy", "In nats", ColumnKind::Number, {2}}, r.entropies);
+    number({"own",
+            "Own answer",
+            "Probability of the model's own answer",
+            ColumnKind::Number,
+            {1, true, false, true}},
+           r.probabilityOfOwn);
+    return {table};
+}
+
+const std::vector<double>& positionsOf(const Seen& seen) {
+    return seen.answer.table("answers").numbers("position");
+}
+
+std::string lensAbout(const Seen& seen) {
+    const auto count = std::ssize(positionsOf(seen));
+    return count <= 1 ? ""
+                      : "likeliest answer after each layer, " + groupedNumber(count) + " positions";
+}
+
+Layout lensLayout() {
+    Layout::Grid grid{
+        "Answers after each layer", lensPanels, {.texts = true}, Layout::Tint::Likelihood};
+    // The last position is what a language model would say next.
+    grid.begins = [](const Seen& seen) {
+        return GridPlace{0, 0, static_cast<int>(positionsOf(seen).size()) - 1};
+    };
+    grid.request = [](const Seen& seen) {
+        return PositionRequest{indexOf(positionsOf(seen)[columnOf(seen)])};
+    };
+    grid.widest = 1100, grid.widens = true;
+    Layout::Tables answers{"Answers at one position", answersAt, columnTitle};
+    answers.most = 1000;
+    Layout layout{lensAbout, {{grid, 3}, {answers, 2}}, "Choose a sample in the inspector."};
+    layout.heads = [](const Seen&) { return std::vector<Layout::Heading>{{.text = "Logit lens"}}; };
+    layout.figureWidth = 900;
+    return layout;
+}
+
 }  // namespace
 
 const Analysis& lensAnalysis() {
@@ -183,6 +324,7 @@ const Analysis& lensAnalysis() {
         a.progressText = "Reading the answers after each layer";
         a = answering(a, lensFields(), OfferedIn::View);
         a.terminal = lensText;
+        a.layout = lensLayout;
         return a;
     }();
     return analysis;

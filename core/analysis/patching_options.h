@@ -48,6 +48,9 @@ constexpr std::string_view kPatchedCells = "cells:";
 /// OptionError("over", ...).
 std::string wordsOfPatchedCells(const std::string& over);
 
+/// "blocks.1" -> "layer 2", "decoder.0" -> "decoder 1".
+std::string blockTitle(const std::string& block);
+
 /// The maps as an answer with the tables "cells" (every cell of every map, row by row), "maps"
 /// (their kinds and sizes, in that order) and "positions", where there are any.
 Answer answerOf(const PatchResult& result);

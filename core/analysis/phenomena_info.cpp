@@ -10,6 +10,7 @@
 #include "analysis/phenomena.h"
 #include "answers/answer_text.h"
 #include "answers/column_table.h"
+#include "answers/layout.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
@@ -257,6 +258,67 @@ std::string phenomenaText(const Answer& answer) {
     return text;
 }
 
+std::vector<GridPanel> changesOf(const Seen& seen) {
+    const auto& names = seen.answer.table("phenomena").texts("phenomenon");
+    const auto cells = std::make_shared<const Table>(seen.answer.table("cells"));
+    GridPanel panel{"Change of the pair accuracy",
+                    "points, the milder of zero and its mean; framed: carried",
+                    seen.answer.table("parts").texts("part")};
+    if (cells->rows() != panel.rows.size() * names.size())
+        throw Error("the table of an answer has other cells than parts and phenomena");
+    panel.columnName = "phenomenon";
+    for (auto name : names) {
+        std::replace(name.begin(), name.end(), '_', ' ');
+        panel.inputs.push_back(name);
+        panel.columns.push_back(std::to_string(panel.inputs.size()));
+    }
+    // What is at a place, by the key of its column.
+    const auto at = [cells, across = names.size()](int row, int column) {
+        return [&all = *cells, k = std::size_t(row) * across + std::size_t(column)](
+                   const std::string& key) { return all.numbers(key)[k]; };
+    };
+    panel.cell = [at](int row, int column) {
+        const auto number = at(row, column);
+        const double value =
+            100.0 * std::max(number("zero_accuracy_change"), number("mean_accuracy_change"));
+        return GridCell{.value = value,
+                        .text = fixedField(std::round(value), 0),
+                        .framed = number("carries") != 0.0};
+    };
+    panel.text = [at, rows = panel.rows, inputs = panel.inputs](int row, int column) {
+        const auto number = at(row, column);
+        const auto way = [&](const char* title, const std::string& key) {
+            const auto points = [&](const char* of) {
+                return shownSigned(100.0 * number(key + "_accuracy_" + of), 1);
+            };
+            return title + points("change") + " points [" + points("low") + ", " + points("high") +
+                   "], difference " + shownSigned(number(key + "_difference_change"), 2) + " nats";
+        };
+        return rows[std::size_t(row)] + ", " + inputs[std::size_t(column)] + ": " +
+               way("zero ", "zero") + "; " + way("its mean ", "mean") +
+               (number("carries") != 0.0 ? "; carried" : "");
+    };
+    return {panel};
+}
+
+std::string phenomenaAbout(const Seen& seen) {
+    const auto& facts = seen.answer.table("");
+    return "pair accuracy " + shownValue(facts, facts.column("pair_accuracy"), 0) +
+           " with every part, " + groupedNumber(indexOf(seen.answer.number("pairs"))) + " pairs";
+}
+
+Layout phenomenaLayout() {
+    Layout::Grid grid{"Parts and phenomena", changesOf};
+    grid.style = {
+        .leastCell = 20, .mostCell = 46, .rowHeight = 20, .numbersFrom = 30, .mostUpright = 200};
+    grid.least = 5.0;  // noise has no strong colours
+    grid.caption = "change of the pair accuracy without the part, points";
+    grid.hint = [](const Seen&) { return std::string(); };
+    auto says = shownSentences();
+    says.least = 90;
+    return {phenomenaAbout, {{grid, 3}, {says, 2}}};
+}
+
 }  // namespace
 
 const Analysis& phenomenaAnalysis() {
@@ -271,6 +333,7 @@ const Analysis& phenomenaAnalysis() {
             "the model still prefers the good sentence of minimal pairs: which parts carry "
             "agreement, reflexives, islands and so on, and which none.";
         a.progressText = "Taking parts out";
+        a.layout = phenomenaLayout;
         a.input = AnalysisInput::Sentences;
         a.onDemand = true;
         a.costText = phenomenaCostText;

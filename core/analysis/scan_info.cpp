@@ -8,6 +8,7 @@
 #include "analysis/hypothesis.h"
 #include "analysis/phenomena.h"
 #include "analysis/scan.h"
+#include "answers/layout.h"
 #include "answers/scan_answer.h"
 #include "types/metric.h"
 #include "types/text_format.h"
@@ -97,6 +98,49 @@ std::string scanText(const ModelScan& scan) {
     return text;
 }
 
+std::vector<Layout::Line> scanLines(const Seen& seen) {
+    const auto scan = modelScanOf(seen.answer);
+    std::vector<Layout::Line> lines;
+    for (const auto& text : scan.atlas.hypotheses) lines.push_back({findingText(text)});
+    for (const auto& finding : scan.findings) {
+        Layout::Line line{findingText(finding.text)};
+        if (finding.layer >= 0) line.tip = "A click shows this map in the inspector";
+        if (!finding.confirm.empty()) line.tip += (line.tip.empty() ? "" : "\n") + finding.confirm;
+        line.request = requestOf(finding);
+        line.number = static_cast<int>(&finding - scan.findings.data()) + 1;
+        line.more = findingText(finding.proof);
+        if (finding.proof.find("within places") != std::string::npos)
+            line.moreTip =
+                "AUC within places: how often the map is larger on a pair i \u2190 j that has the "
+                "attribute than on one that has not, at the same places i and j; 0.5 is chance";
+        lines.push_back(std::move(line));
+    }
+    for (const auto& text : scan.notFound) lines.push_back({findingText(text), {}, true});
+    return lines;
+}
+
+std::string scanAbout(const Seen& seen) {
+    const auto scan = modelScanOf(seen.answer);
+    auto text = !scan.heading.empty()
+                    ? scan.heading
+                    : groupedNumber(scan.estimated) + " " + scan.noun + " of " + scan.data;
+    if (scan.passes < 3)
+        text += scan.passes == 2   ? "; third pass: attributes"
+                : scan.passes == 1 ? "; second pass: exact effects"
+                                   : "; first pass: estimates";
+    else if (scan.comparisons > 0)
+        text += "; " + groupedNumber(scan.comparisons) + " parts measured";
+    return text + (scan.remark.empty() ? "" : "; " + scan.remark);
+}
+
+Layout scanLayout() {
+    const auto parts = [](const Seen& seen) { return std::vector{seen.answer.table("parts")}; };
+    Layout layout{scanAbout,
+                  {{Layout::List{"Findings", scanLines}, 3}, {Layout::Tables{"Parts", parts}, 2}}};
+    layout.split = Layout::Down;
+    return layout;
+}
+
 }  // namespace
 
 std::string comparisonsText(const ModelScan& scan) {
@@ -116,6 +160,7 @@ const Analysis& scanAnalysis() {
             "A scan looks for the relations and heads that the model needs, and says in sentences "
             "what each of them tells of the objects.";
         a.progressText = "Scanning";
+        a.layout = scanLayout;
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = a.kept = true;
         a.onPairs = phenomenaAnalysis;

@@ -99,6 +99,51 @@ std::string alignedText(const Table& table) {
 
 }  // namespace
 
+std::string shownDecimals(double value, int digits) {
+    // What lies exactly between two has no more than one further digit.
+    constexpr std::string_view half = "500000000000000";
+    if (fixedField(value, digits + static_cast<int>(half.size())).ends_with(half))
+        value = std::nextafter(value, std::copysign(HUGE_VAL, value));
+    return fixedField(value, digits);
+}
+
+std::string shownSigned(double value, int digits) {
+    if (std::isnan(value)) return kDash;
+    if (std::round(value * std::pow(10.0, digits)) == 0.0) return fixedField(0.0, digits);
+    const double size = std::abs(value);
+    // All digits of a number that grew beyond measure have no room anywhere.
+    auto text = size < 1e6 ? shownDecimals(size, digits) : numberText("%.2g", size);
+    std::erase(text, '+');
+    return (value < 0 ? "\u2212" : "+") + text;
+}
+
+std::string shownProbability(double probability) {
+    if (std::isnan(probability)) return kDash;
+    const double percent = 100.0 * probability;
+    if (percent > 0 && percent < 0.05) return "<0.1 %";
+    return shownDecimals(percent, percent < 9.95 && percent > 0 ? 1 : 0) + " %";
+}
+
+std::string shownPiece(const std::string& name) {
+    if (name.empty()) return "\u2205";
+    auto text = isUtf8(name) ? name : pieceText(name).text;
+    const auto replace = [&text](std::string_view what, const char* by) {
+        for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;)
+            text.replace(at, what.size(), by);
+    };
+    replace("\\n", "\u21B5"), replace("\n", "\u21B5"), replace("\t", "\u21E5");
+    // Only at the ends: class names of several words keep their spaces.
+    const auto first = std::min(text.find_first_not_of(' '), text.size());
+    const auto last = text.find_last_not_of(' ') + 1;
+    const auto spaces = [](std::size_t count) {
+        std::string all;
+        while (count-- > 0) all += "\u2423";
+        return all;
+    };
+    if (first == text.size()) return spaces(first);
+    return spaces(first) + text.substr(first, last - first) + spaces(text.size() - last);
+}
+
 bool isShown(const Column& column) {
     if (column.title.empty()) return false;
     const auto& numbers = column.numbers;

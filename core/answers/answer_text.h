@@ -14,6 +14,16 @@ namespace relascope::core {
 /// the column's.
 std::string shownValue(const Column& column, std::size_t row);
 
+/// A number with `digits` decimals. Halves are rounded away from zero, as Qt rounds them.
+std::string shownDecimals(double value, int digits);
+/// "+0.21", with a true minus sign and `digits` decimals; what rounds to zero has no sign. A dash
+/// for NaN.
+std::string shownSigned(double value, int digits);
+/// A probability in percent: "42 %", "0.3 %".
+std::string shownProbability(double probability);
+/// A class or token in one line: spaces at its ends and line ends as symbols.
+std::string shownPiece(const std::string& name);
+
 /// The value with its interval, where its column has one: "-0.21 [-0.30, -0.12]".
 std::string shownValue(const Table& table, const Column& column, std::size_t row);
 /// Whether people see a column: it has a title, and a value in some row.

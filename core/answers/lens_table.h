@@ -9,19 +9,20 @@
 
 namespace relascope::core {
 
+/// Columns of an answer, which it must not outlive.
 struct LensTable {
-    LensTable() = default;
-    /// Reads the answer of a lens. Throws Error for another answer.
+    /// Throws Error for another answer than that of a lens.
     explicit LensTable(const Answer& answer);
+    explicit LensTable(Answer&&) = delete;
 
-    std::vector<std::string> layers;  ///< "embedding", "layer 1", ...
+    const std::vector<std::string>& layers;  ///< "embedding", "layer 1", ...
     // A value for each column; positions are NaN where the whole input has one answer.
-    std::vector<double> positions;
-    std::vector<std::string> inputs, own;
-    std::vector<double> ownIds, ownProbabilities;
+    const std::vector<double>& positions;
+    const std::vector<std::string>&inputs, &own;
+    const std::vector<double>&ownIds, &ownProbabilities;
     // A value for each answer of each cell, layer by layer and column by column.
-    std::vector<std::string> k, names;
-    std::vector<double> ids, probabilities, probabilityOfOwn, ranks, entropies;
+    const std::vector<std::string>&k, &names;
+    const std::vector<double>&ids, &probabilities, &probabilityOfOwn, &ranks, &entropies;
     std::size_t each = 0;  ///< how many answers a cell has
 
     std::size_t columns() const { return own.size(); }

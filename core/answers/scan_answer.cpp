@@ -337,4 +337,24 @@ ModelScan modelScanOf(const Answer& answer) {
     return scan;
 }
 
+std::string findingText(std::string text) {
+    bool open = false;
+    for (std::size_t at = 0; (at = text.find('*', at)) != std::string::npos;)
+        text.replace(at, 1, (open = !open) ? "\u201C" : "\u201D");
+    return text;
+}
+
+Request requestOf(const ModelScan::Finding& finding) {
+    if (finding.layer < 0) return {};
+    const auto kind = !finding.head ? MapKind::Relation
+                      : finding.part.find("relational") != std::string::npos
+                          ? MapKind::RelationalAttention
+                          : MapKind::SensoryAttention;
+    const int layer = static_cast<int>(finding.layer), index = static_cast<int>(finding.index);
+    if (finding.example < 0) return MapLink{kind, layer, index};
+    return ExampleRequest{
+        finding.example,
+        {kind, layer, index, 0, static_cast<int>(finding.i), static_cast<int>(finding.j)}};
+}
+
 }  // namespace relascope::core

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/scan.h"
+#include "answers/layout.h"
 #include "types/answer.h"
 
 namespace relascope::core {
@@ -10,5 +11,10 @@ namespace relascope::core {
 Answer answerOf(const ModelScan& scan);
 /// Reads a scan back. Throws Error for another answer.
 ModelScan modelScanOf(const Answer& answer);
+
+/// A sentence of a scan with the names of attributes in quotation marks.
+std::string findingText(std::string text);
+/// What a finding leads to: its best example, or its map.
+Request requestOf(const ModelScan::Finding& finding);
 
 }  // namespace relascope::core

@@ -35,42 +35,44 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyLook, band, log_x, no_published, referen
 namespace wire {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TintFigure::Panel, layer, source, form, reversed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExamplesFigure, examples, titles, columns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyFigure, study, title, metric, points, published, look)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CurvesFigure, runs, look)
 
 namespace {
 
-constexpr const char* kDifference = "difference";
+constexpr const char *kDifference = "difference", *kFields = "fields";
+/// In the order of Figure.
+constexpr const char* kKinds[] = {"map", "tint", "examples", "study", "analysis", "curves"};
+static_assert(std::size(kKinds) == std::variant_size_v<Figure>);
 
 Json messageOf(const MapFigure& figure, Bytes& blob) {
-    return {{"figure", "map"},       {"result", resultToJson(figure.result, blob)},
-            {"kind", figure.kind},   {"layer", figure.layer},
-            {"index", figure.index}, {"source", figure.source},
-            {"run", figure.run},     {"steps", figure.steps},
-            {"look", figure.look},   {kDifference, figure.difference}};
+    return {{"result", resultToJson(figure.result, blob)},
+            {"kind", figure.kind},
+            {"layer", figure.layer},
+            {"index", figure.index},
+            {"source", figure.source},
+            {"run", figure.run},
+            {"steps", figure.steps},
+            {"look", figure.look},
+            {kDifference, figure.difference}};
 }
 Json messageOf(const TintFigure& figure, Bytes& blob) {
-    return {{"figure", "tint"},      {"result", resultToJson(figure.result, blob)},
-            {"index", figure.index}, {"panels", figure.panels},
-            {"run", figure.run},     {"steps", figure.steps}};
-}
-Json messageOf(const ExamplesFigure& figure, Bytes&) {
-    return {{"figure", "examples"},
-            {"examples", figure.examples},
-            {"titles", figure.titles},
-            {"columns", figure.columns}};
-}
-Json messageOf(const StudyFigure& figure, Bytes&) {
-    return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
-            {"metric", figure.metric}, {"points", figure.points}, {"published", figure.published},
-            {"look", figure.look}};
-}
-Json messageOf(const CurvesFigure& figure, Bytes&) {
-    return {{"figure", "curves"}, {"runs", figure.runs}, {"look", figure.look}};
+    return {{"result", resultToJson(figure.result, blob)},
+            {"index", figure.index},
+            {"panels", figure.panels},
+            {"run", figure.run},
+            {"steps", figure.steps}};
 }
 Json messageOf(const AnalysisFigure& figure, Bytes& blob) {
-    return {{"figure", "analysis"},
-            {"analysis", figure.analysis},
+    return {{"analysis", figure.analysis},
             {"result", answerToJson(figure.result, blob)},
             {"caption", figure.caption}};
+}
+/// Figures without maps and answers are their fields.
+template <class Plain>
+Json messageOf(const Plain& figure, Bytes&) {
+    return {{kFields, figure}};
 }
 
 }  // namespace
@@ -84,6 +86,7 @@ const std::vector<std::string>& tintForms() {
 Bytes figureBytes(const Figure& figure, const FigureOrigin& origin) {
     Bytes blob;
     Json message = std::visit([&](const auto& one) { return messageOf(one, blob); }, figure);
+    message["figure"] = kKinds[figure.index()];
     message["command"] = origin.command;
     message["view"] = origin.view;
     message["dpi"] = origin.dpi;
@@ -135,20 +138,17 @@ Figure figureFromFrame(const Frame& frame) {
                           valueOf<int>(m, "index"),
                           valueOf<std::vector<TintFigure::Panel>>(m, "panels"),
                           valueOf<std::string>(m, "run"), valueOf<bool>(m, "steps")};
-    if (what == "examples")
-        return ExamplesFigure{valueOf<std::vector<DataExample>>(m, "examples"),
-                              valueOf<std::vector<std::string>>(m, "titles"),
-                              valueOf<int>(m, "columns")};
-    if (what == "study")
-        return StudyFigure{valueOf<StudyInfo>(m, "study"),
-                           valueOf<std::string>(m, "title"),
-                           valueOf<std::string>(m, "metric"),
-                           valueOf<std::vector<StudyPoint>>(m, "points"),
-                           valueOf<std::vector<PublishedPoint>>(m, "published"),
-                           checkedLook(valueOf<StudyLook>(m, "look"), core::studyLookFields())};
-    if (what == "curves")
-        return CurvesFigure{valueOf<std::vector<std::string>>(m, "runs"),
-                            checkedLook(valueOf<CurveLook>(m, "look"), core::curveLookFields())};
+    if (what == "examples") return valueOf<ExamplesFigure>(m, kFields);
+    if (what == "study") {
+        auto figure = valueOf<StudyFigure>(m, kFields);
+        figure.look = checkedLook(figure.look, core::studyLookFields());
+        return figure;
+    }
+    if (what == "curves") {
+        auto figure = valueOf<CurvesFigure>(m, kFields);
+        figure.look = checkedLook(figure.look, core::curveLookFields());
+        return figure;
+    }
     if (what == "analysis") {
         const auto name = valueOf<std::string>(m, "analysis");
         return AnalysisFigure{name, answerFromJson(valueOf<Json>(m, "result"), frame.blob),

@@ -22,7 +22,7 @@
 #include "tests/widgets/child.h"
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_view.h"
-#include "widgets/analysis/scan_view.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
 
@@ -212,13 +212,14 @@ TEST_F(AtlasPageTest, TheScanIsItsSecondTab) {
     scan->setValues({{"examples", std::int64_t{24}}, {"untrained", std::int64_t{0}}});
     ASSERT_TRUE(waitUntil([&] { return scan->runButton()->isEnabled(); }));
     click(scan->runButton());
-    auto* shown = dynamic_cast<ScanView*>(scan->view());
+    auto* shown = dynamic_cast<DeclaredView*>(scan->view());
     ASSERT_TRUE(
         waitUntil([&] { return !shown->isEmpty() && !scan->asking().task().busy(); }, 120000))
         << shown->sentence().toStdString();
     EXPECT_TRUE(shown->headText().startsWith("24 images")) << shown->headText().toStdString();
-    EXPECT_GT(shown->sentences()->count(), 0) << "what was not found is said, too";
-    EXPECT_GT(shown->table()->model()->rowCount(), 4);
+    EXPECT_GT(child<QListWidget>(shown, "Findings")->count(), 0)
+        << "what was not found is said, too";
+    EXPECT_GT(child<TableView>(shown, "Parts")->model()->rowCount(), 4);
 }
 
 TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {

@@ -16,7 +16,7 @@
 #include "app/run_actions.h"
 #include "tests/app/far_machine.h"
 #include "tests/app/language_fixture.h"
-#include "widgets/analysis/duel_view.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
@@ -278,7 +278,7 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     tab->setValues(values);
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
     click(tab->runButton());
-    auto* view = dynamic_cast<DuelView*>(tab->view());
+    auto* view = dynamic_cast<DeclaredView*>(tab->view());
     ASSERT_TRUE(waitUntil([&] { return !view->isEmpty() && view->answer().complete; }, 60000))
         << view->sentence().toStdString();
     // On one other machine B is measured with all its edits.

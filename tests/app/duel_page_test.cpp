@@ -27,14 +27,17 @@
 #include "app/pages/subject_slot.h"
 #include "tests/app/language_fixture.h"
 #include "tests/app/window_fixture.h"
-#include "widgets/analysis/duel_view.h"
+#include "tests/widgets/child.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/kit/table_view.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/tables/runs_table.h"
+#include "widgets/theme/controls.h"
 
 namespace relascope {
 namespace {
@@ -42,7 +45,8 @@ namespace {
 class DuelPageTest : public WindowTest {
 protected:
     DuelPage* page() { return window->duelPage(); }
-    DuelView* view() { return dynamic_cast<DuelView*>(page()->tab()->view()); }
+    DeclaredView* view() { return dynamic_cast<DeclaredView*>(page()->tab()->view()); }
+    TableView* table() { return child<TableView>(view(), "Table of the duel"); }
     void open() { QTest::keyClick(window.get(), Qt::Key_7, Qt::ControlModifier); }
     bool shown() {
         return waitUntil([&] { return page()->inspector()->result() != nullptr; }, 60000);
@@ -211,9 +215,10 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
         << view()->sentence().toStdString();
     EXPECT_EQ(core::duelOf(view()->answer()).examples, 24);
     EXPECT_TRUE(core::duelOf(view()->answer()).b.name.ends_with(", step 0"));
-    EXPECT_EQ(view()->sentences()->count(), 1) << "24 images are too few for more";
+    EXPECT_EQ(child<QListWidget>(view(), "What the duel shows")->count(), 1)
+        << "24 images are too few for more";
     ASSERT_FALSE(core::duelOf(view()->answer()).differences.empty());
-    auto* table = view()->table();
+    auto* table = this->table();
     ASSERT_EQ(table->model()->rowCount(),
               static_cast<int>(core::duelOf(view()->answer()).differences.size()));
     table->setCurrentIndex(table->model()->index(0, 0));
@@ -230,7 +235,7 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     crossed.partners = {crossed.partners.at(0),
                         {"layer 2 relation 1", "layer 1 relation 1", false, -0.5, 1, 0, 0, 0}};
     view()->showResult(core::answerOf(crossed));
-    view()->showTable(DuelView::Shown::Maps);
+    child<SegmentedControl>(view(), "Table")->button(2)->click();
     ASSERT_EQ(table->model()->rowCount(),
               static_cast<int>(core::duelOf(view()->answer()).partners.size()));
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
@@ -320,11 +325,11 @@ TEST_F(DuelPageTest, TheFocusComesBackToMeasure) {
     auto* cancel = tab->strip()->cancelButton();
     QTest::keyClick(tab->runButton(), Qt::Key_Space);
     ASSERT_TRUE(waitUntil([&] { return cancel->hasFocus(); }));
-    ASSERT_TRUE(waitUntil([&] { return view()->table()->model()->rowCount() > 1; }, 60000));
-    view()->table()->setCurrentIndex(view()->table()->model()->index(1, 0));
+    ASSERT_TRUE(waitUntil([&] { return table()->model()->rowCount() > 1; }, 60000));
+    table()->setCurrentIndex(table()->model()->index(1, 0));
     const auto pairs = core::duelOf(view()->answer()).untrained;
     ASSERT_TRUE(waitUntil([&] { return core::duelOf(view()->answer()).untrained > pairs; }, 60000));
-    EXPECT_EQ(view()->table()->currentIndex().row(), 1) << "a result that grows keeps the row";
+    EXPECT_EQ(table()->currentIndex().row(), 1) << "a result that grows keeps the row";
     QTest::keyClick(cancel, Qt::Key_Space);
     EXPECT_TRUE(tab->runButton()->hasFocus());
     EXPECT_EQ(tab->runButton()->text(), "Continue");

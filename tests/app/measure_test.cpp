@@ -29,12 +29,7 @@
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/along_view.h"
 #include "widgets/analysis/attribution_view.h"
-#include "widgets/analysis/heads_view.h"
-#include "widgets/analysis/lens_view.h"
-#include "widgets/analysis/pairs_view.h"
-#include "widgets/analysis/patching_view.h"
-#include "widgets/analysis/phenomena_view.h"
-#include "widgets/analysis/tables_view.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/export/export.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
@@ -139,23 +134,25 @@ TEST_F(MeasureWindowTest, FitsASmallScreen) {
 TEST_F(MeasureWindowTest, ShowsWhatAMapComparesWithDataAndWithout) {
     open(kRuns + "vision", "qk-components");
     auto* tab = window.tab("qk-components");
-    auto* tables = view<TablesView>("qk-components");
+    auto* tables = view<DeclaredView>("qk-components");
     ASSERT_NE(tables, nullptr);
     EXPECT_EQ(child<QComboBox>(tab, "Split")->currentText(), "train");
     EXPECT_TRUE(tables->sentence().contains("says what it compares"));
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("qk-components"));
     ASSERT_FALSE(tables->isEmpty()) << tables->sentence().toStdString();
-    EXPECT_TRUE(tables->table()->tableModel()->hasPictures());
-    EXPECT_FALSE(tables->table()->tableModel()->picture(0, 1).isNull());
+    const auto* rows = child<TableView>(tables)->tableModel();
+    EXPECT_TRUE(rows->hasPictures());
+    EXPECT_FALSE(rows->picture(0, 1).isNull());
     window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/lm_symbolic_rope_gqa"));
     EXPECT_TRUE(tables->isEmpty());
     EXPECT_FALSE(child<QComboBox>(tab, "Split")->isEnabled());
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("qk-components"));
     ASSERT_FALSE(tables->isEmpty()) << tables->sentence().toStdString();
-    EXPECT_FALSE(tables->table()->tableModel()->hasPictures());
-    EXPECT_GT(tables->choice()->count(), 1) << "components, highest and lowest pairs";
+    EXPECT_FALSE(rows->hasPictures());
+    EXPECT_GT(child<SegmentedControl>(tables, "Table")->count(), 1)
+        << "components, highest and lowest pairs";
     // Of images something must vary.
     window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
@@ -273,7 +270,7 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     auto subject = subjectOf(kRuns + "vision");
     window.setSubject(subject);
     window.showTab("lens");
-    auto* lens = view<LensView>("lens");
+    auto* lens = view<DeclaredView>("lens");
     ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000));
     const auto own = [&](const char* column) {
         return lens->answer().table("answers").numbers(column).at(0);
@@ -325,28 +322,28 @@ TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
     example->setValue(1);  // A itself
     QTest::mouseClick(patching->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("patch"));
-    EXPECT_TRUE(view<PatchingView>("patch")->sentence().startsWith("A and B give the same answer"))
-        << view<PatchingView>("patch")->sentence().toStdString();
+    EXPECT_TRUE(view<DeclaredView>("patch")->sentence().startsWith("A and B give the same answer"))
+        << view<DeclaredView>("patch")->sentence().toStdString();
     example->setValue(2);
     QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
     QTest::mouseClick(patching->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("patch"));
-    ASSERT_FALSE(view<PatchingView>("patch")->isEmpty())
-        << view<PatchingView>("patch")->sentence().toStdString();
-    EXPECT_EQ(view<PatchingView>("patch")->answer().number("total"), 0);
+    ASSERT_FALSE(view<DeclaredView>("patch")->isEmpty())
+        << view<DeclaredView>("patch")->sentence().toStdString();
+    EXPECT_EQ(view<DeclaredView>("patch")->answer().number("total"), 0);
     QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
     QTest::mouseClick(patching->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("patch"));
-    const auto& result = view<PatchingView>("patch")->answer();
+    const auto& result = view<DeclaredView>("patch")->answer();
     EXPECT_GT(result.number("total"), 0);
     EXPECT_EQ(result.number("done"), result.number("total"));
     EXPECT_EQ(result.table("positions").texts("place").at(1), "patch (0, 0)");
     EXPECT_TRUE(result.text("metric").starts_with("logit of ")) << result.text("metric");
-    EXPECT_TRUE(view<PatchingView>("patch")->csv().startsWith("map,point,row,column"));
+    EXPECT_TRUE(view<DeclaredView>("patch")->csv().startsWith("map,point,row,column"));
     // A dropped input takes the place of the example of a split.
     window.setSecond(subjectOf(kRuns + "vision", 3).asked.sample.value(),
                      QStringLiteral("dropped"));
-    EXPECT_TRUE(view<PatchingView>("patch")->isEmpty());
+    EXPECT_TRUE(view<DeclaredView>("patch")->isEmpty());
     EXPECT_TRUE(patching->question().second);
     EXPECT_FALSE(example->isVisible());
     QTest::mouseClick(child<QPushButton>(patching, "dropped"), Qt::LeftButton);
@@ -355,7 +352,7 @@ TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
 
 TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
     auto* heads = window.tab("heads");
-    auto* shown = view<HeadsView>("heads");
+    auto* shown = view<DeclaredView>("heads");
     auto* seed = child<QSpinBox>(heads, "Seed");
     window.setSubject(withoutData(kRuns + "language"));
     EXPECT_TRUE(shown->isEmpty());
@@ -405,7 +402,7 @@ TEST_F(MeasureWindowTest, MinimalPairsOfAFileAreScoredAndTheirPartsTakenOut) {
                  "\", \"UID\": \"order\"}\n";
     const auto file = write(QStringLiteral("pairs.jsonl"), lines);
     auto* tab = window.tab("pair-accuracy");
-    auto* shown = view<PairsView>("pair-accuracy");
+    auto* shown = view<DeclaredView>("pair-accuracy");
     window.setSubject(withoutData(kRuns + "language"));
     window.showTab("pair-accuracy");
     auto* path = child<QLineEdit>(tab, "Pairs");
@@ -417,21 +414,22 @@ TEST_F(MeasureWindowTest, MinimalPairsOfAFileAreScoredAndTheirPartsTakenOut) {
     ASSERT_TRUE(waitUntil([&] { return !shown->isEmpty(); }, 60000))
         << shown->sentence().toStdString();
     EXPECT_EQ(shown->answer().number("count"), 10.0);
-    EXPECT_EQ(shown->phenomena()->tableModel()->rowCount(), 1);
-    ASSERT_FALSE(shown->tokens()->panels().empty());
+    EXPECT_EQ(child<TableView>(shown, "Phenomena")->tableModel()->rowCount(), 1);
+    ASSERT_FALSE(child<GridView>(shown, "Tokens of the pair")->panels().empty());
     EXPECT_TRUE(shown->headText().contains("the first token is not scored"));
 
     // The parts of the same model; ten pairs are too few for a sentence.
     auto* parts = window.tab("phenomena");
-    auto* map = view<PhenomenaView>("phenomena");
+    auto* map = view<DeclaredView>("phenomena");
     window.showTab("phenomena");
     auto* other = child<QLineEdit>(parts, "Pairs");
     other->setFocus();
     QTest::keyClicks(other, file);
     QTest::keyClick(other, Qt::Key_Return);
     ASSERT_TRUE(waitUntil([&] { return !map->isEmpty(); }, 60000)) << map->sentence().toStdString();
-    EXPECT_TRUE(map->findings().contains("too few")) << map->findings().toStdString();
-    EXPECT_GT(map->grid()->panels()[0].rows.size(), 1);
+    const auto findings = child<QLabel>(map, "What carries which phenomenon")->text();
+    EXPECT_TRUE(findings.contains("too few")) << findings.toStdString();
+    EXPECT_GT(child<GridView>(map, "Parts and phenomena")->panels()[0].rows.size(), 1U);
 
     // A damaged file is refused by line, beside the options.
     const auto damaged = write(QStringLiteral("damaged.jsonl"), "{\"sentence_good\": \"a\"}\n");
@@ -473,10 +471,10 @@ TEST_F(MeasureWindowTest, SymbolHeadsReadPromptsOfTheirOwn) {
     QTest::mouseClick(tab->runButton(), Qt::LeftButton);
     ASSERT_TRUE(waitUntil([&] { return !tab->view()->isEmpty(); }, 60000))
         << tab->view()->sentence().toStdString();
-    const auto* shown = view<TablesView>("symbol-heads");
+    const auto* shown = view<DeclaredView>("symbol-heads");
     const auto& answer = shown->answer();
-    EXPECT_TRUE(shown->sentences().startsWith("4 pairs of contexts are too few"))
-        << shown->sentences().toStdString();
+    const auto sentences = child<QLabel>(shown, "What carries the rule and what the token")->text();
+    EXPECT_TRUE(sentences.startsWith("4 pairs of contexts are too few")) << sentences.toStdString();
     EXPECT_EQ(answer.number("examples"), 2.0);
     EXPECT_EQ(answer.table("parts").rows(), 8u);
 }
@@ -484,13 +482,14 @@ TEST_F(MeasureWindowTest, SymbolHeadsReadPromptsOfTheirOwn) {
 TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
     window.setSubject(withoutData(kRuns + "language"));
     window.showTab("lens");
-    auto* lens = view<LensView>("lens");
+    auto* lens = view<DeclaredView>("lens");
     ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000))
         << lens->sentence().toStdString();
     EXPECT_GT(lens->answer().table("answers").rows(), 1u);
     EXPECT_TRUE(lens->csv().startsWith("after,position,input"));
-    lens->grid()->setFocus();
-    QTest::keyClick(lens->grid(), Qt::Key_Home);
+    auto* grid = child<GridView>(lens, "Answers after each layer");
+    grid->setFocus();
+    QTest::keyClick(grid, Qt::Key_Home);
     auto* attribution = view<AttributionView>("attribute");
     EXPECT_TRUE(attribution->isEmpty()) << "not yet seen";
     QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
@@ -522,12 +521,14 @@ TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
     // A checkpoint has no data: no ablation, but everything about one input.
     window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
     window.showTab("lens");
-    ASSERT_TRUE(waitUntil([&] { return !view<LensView>("lens")->isEmpty(); }, 60000));
-    EXPECT_FALSE(view<LensView>("lens")->grid()->isVisible()) << "one answer: bars";
+    ASSERT_TRUE(waitUntil([&] { return !view<DeclaredView>("lens")->isEmpty(); }, 60000));
+    EXPECT_FALSE(
+        child<GridView>(view<DeclaredView>("lens"), "Answers after each layer")->isVisible())
+        << "one answer: bars";
     window.showTab("ablate");
     EXPECT_TRUE(table()->sentence().startsWith("There are no data"));
     window.showTab("patch");
-    EXPECT_TRUE(view<PatchingView>("patch")->sentence().startsWith("Choose a second input"));
+    EXPECT_TRUE(view<DeclaredView>("patch")->sentence().startsWith("Choose a second input"));
     QTest::keyClick(&window, Qt::Key_Escape);
     EXPECT_FALSE(window.isVisible());
 }
@@ -754,15 +755,15 @@ TEST_F(MeasureWindowTest, ACancelledLensIsMeasuredAgainOnDemand) {
     ASSERT_TRUE(waitUntil(
         [&] {
             return window.tab("lens")->runButton()->isVisible() ||
-                   !view<LensView>("lens")->isEmpty();
+                   !view<DeclaredView>("lens")->isEmpty();
         },
         60000));
-    if (!view<LensView>("lens")->isEmpty()) return;  // it was done before it could be cancelled
-    EXPECT_EQ(view<LensView>("lens")->sentence(), "Not measured.");
+    if (!view<DeclaredView>("lens")->isEmpty()) return;  // it was done before it could be cancelled
+    EXPECT_EQ(view<DeclaredView>("lens")->sentence(), "Not measured.");
     context.disconnect();
     task("lens").disconnect(&context);
     window.tab("lens")->runButton()->click();
-    EXPECT_TRUE(waitUntil([&] { return !view<LensView>("lens")->isEmpty(); }, 60000));
+    EXPECT_TRUE(waitUntil([&] { return !view<DeclaredView>("lens")->isEmpty(); }, 60000));
 }
 
 }  // namespace

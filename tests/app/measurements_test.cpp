@@ -15,7 +15,7 @@
 #include "app/pages/data_source.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
-#include "widgets/analysis/scan_view.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/bar/job_list.h"
 #include "widgets/bar/status_strip.h"
 
@@ -28,7 +28,7 @@ class MeasurementsTest : public WindowTest {
 protected:
     AtlasPage* page() { return qobject_cast<AtlasPage*>(window->page(PageId::Atlas)); }
     AnalysisTab* scan() { return page()->tab("scan"); }
-    ScanView* view() { return dynamic_cast<ScanView*>(scan()->view()); }
+    DeclaredView* view() { return dynamic_cast<DeclaredView*>(scan()->view()); }
     app::Measurements& measurements() { return c().measurements; }
     /// Chooses a run while the page Atlas is shown.
     void choose(const QString& run) {

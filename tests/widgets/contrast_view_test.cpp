@@ -9,8 +9,10 @@
 #include <numeric>
 
 #include "analysis/contrast.h"
+#include "child.h"
 #include "support/rooms.h"
-#include "widgets/analysis/contrast_view.h"
+#include "widgets/analysis/declared_view.h"
+#include "widgets/analysis/share_bars.h"
 #include "widgets/kit/table_view.h"
 
 namespace relascope {
@@ -50,26 +52,27 @@ TEST(ContrastView, PutsHeadsAndBothOrdersTogetherAndLosesNothing) {
 }
 
 TEST(ContrastView, PaintsABarForEachTableAndTheSentence) {
-    ContrastView view(QStringLiteral("Contrast"), QStringLiteral("contrast"));
+    DeclaredView view(core::contrastAnalysis());
     view.resize(700, 520);
     view.show();
     ASSERT_TRUE(view.showResult(core::answerOf(someContrast())));
     QTest::qWait(1);
-    EXPECT_EQ(view.bars()->bars().size(), 2U);
-    EXPECT_TRUE(view.says().contains("the score differs by 4"));
+    const auto* bars = child<ShareBars>(view);
+    EXPECT_EQ(bars->bars().size(), 2U);
+    EXPECT_TRUE(child<QLabel>(bars->parentWidget())->text().contains("the score differs by 4"));
     EXPECT_TRUE(view.headText().contains("layer 2 relation 1"));
-    EXPECT_TRUE(view.bars()->accessibleDescription().contains("embedding 50 %"));
-    EXPECT_EQ(view.table()->tableModel()->rowCount(), 6);
+    EXPECT_TRUE(bars->accessibleDescription().contains("embedding 50 %"));
+    EXPECT_EQ(child<TableView>(view)->tableModel()->rowCount(), 6);
     // Untrained models have a bar of their own where they were measured.
     for (const int width : {260, 500, 1100}) {
-        QImage image(width, view.bars()->paint(nullptr, width), QImage::Format_RGB32);
+        QImage image(width, bars->paint(nullptr, width), QImage::Format_RGB32);
         QPainter painter(&image);
-        EXPECT_EQ(view.bars()->paint(&painter, width), image.height());
+        EXPECT_EQ(bars->paint(&painter, width), image.height());
     }
     const auto size = view.figureSize();
     EXPECT_GT(size.height(), 300);
     view.clear(QStringLiteral("Not measured."));
-    EXPECT_TRUE(view.bars()->bars().empty());
+    EXPECT_TRUE(bars->bars().empty());
 }
 
 }  // namespace

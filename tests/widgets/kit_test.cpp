@@ -13,8 +13,9 @@
 #include <cmath>
 #include <utility>
 
+#include "child.h"
 #include "support/rooms.h"
-#include "widgets/analysis/tables_view.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/kit/grid_view.h"
 #include "widgets/kit/map_strip.h"
 #include "widgets/kit/plot_view.h"
@@ -173,6 +174,13 @@ TEST(TableView, ShowsThePicturesThatAColumnCounts) {
     EXPECT_TRUE(view.tableModel()->picture(0, 1).isNull());
 }
 
+/// An analysis that declares no layout.
+core::Analysis titled(const std::string& title) {
+    core::Analysis analysis;
+    analysis.title = title;
+    return analysis;
+}
+
 // A table whose columns are named as its rows is a grid.
 TEST(TablesView, ShowsNumbersOfPairsAsAGrid) {
     Table form{"form", "Features"};
@@ -181,18 +189,20 @@ TEST(TablesView, ShowsNumbersOfPairsAsAGrid) {
     for (const std::string name : {"a", "b", "c"})
         form.columns.push_back(
             {name, name, "", ColumnKind::Number, {3, false, true}, {}, {}, {}, {1.0, -0.5, 0.0}});
-    TablesView view(QStringLiteral("What a map compares"), QStringLiteral("qk-components"));
+    DeclaredView view(titled("What a map compares"));
     view.resize(600, 400);
     view.showResult({{form, parts()}});
     view.show();
-    EXPECT_TRUE(view.grid()->isVisible());
-    EXPECT_FALSE(view.table()->isVisible());
-    EXPECT_EQ(view.grid()->text({0, 1, 2}), QString::fromUtf8("b x c: \u22120.500"));
-    EXPECT_GT(view.grid()->cellRect({0, 1, 2}).height(), 12);
-    view.choice()->setCurrent(1);
+    const auto* grid = child<GridView>(view, "What a map compares");
+    const auto* table = child<TableView>(view, "What a map compares");
+    EXPECT_TRUE(grid->isVisible());
+    EXPECT_FALSE(table->isVisible());
+    EXPECT_EQ(grid->text({0, 1, 2}), QString::fromUtf8("b x c: \u22120.500"));
+    EXPECT_GT(grid->cellRect({0, 1, 2}).height(), 12);
+    child<SegmentedControl>(view, "Table")->setCurrent(1);
     view.showResult({{form, parts()}});
-    EXPECT_TRUE(view.table()->isVisible());
-    EXPECT_FALSE(view.grid()->isVisible());
+    EXPECT_TRUE(table->isVisible());
+    EXPECT_FALSE(grid->isVisible());
 }
 
 TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
@@ -207,16 +217,17 @@ TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
          {"says",
           "Says",
           {{"says", "Says", "", ColumnKind::Text, {}, {}, {}, {}, {}, {"b", "c"}}}}}};
-    TablesView view(QStringLiteral("Shares"), QStringLiteral("shares"));
+    DeclaredView view(titled("Shares"));
     view.resize(800, 400);
     EXPECT_TRUE(view.isEmpty());
     view.showResult(answer);
     view.show();
     EXPECT_EQ(view.headText(), "examples 40");
-    EXPECT_EQ(view.choice()->count(), 2);
-    EXPECT_EQ(view.sentences(), "b\nc");
+    const auto* choice = child<SegmentedControl>(view, "Table");
+    EXPECT_EQ(choice->count(), 2);
+    EXPECT_EQ(child<QLabel>(view, "Says")->text(), "b\nc");
     QSignalSpy asked(&view, &AnalysisFrame::mapRequested);
-    auto* table = view.table();
+    auto* table = child<TableView>(view, "Shares");
     const auto click = [&](int row) {
         QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                           table->visualRect(table->model()->index(row, 0)).center());
@@ -227,7 +238,7 @@ TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
     ASSERT_EQ(asked.size(), 1);
     EXPECT_EQ(asked[0][1].toInt(), 1);
     EXPECT_EQ(asked[0][2].toInt(), 3);
-    QTest::mouseClick(view.choice()->button(1), Qt::LeftButton);
+    QTest::mouseClick(choice->button(1), Qt::LeftButton);
     EXPECT_EQ(table->model()->rowCount(), 1);
     view.showResult(answer);
     EXPECT_EQ(table->table().key, "more") << "the chosen table stays";
@@ -242,8 +253,11 @@ TEST(GridView, PassesByWhatIsNotThere) {
     panel.cell = [](int row, int column) {
         return GridCell{.value = 0.5, .present = row == 1 || column != 1};
     };
-    panel.text = [](int row, int column) { return QStringLiteral("%1 %2").arg(row).arg(column); };
-    GridView view({.fill = [](double) { return QColor(Qt::gray); }, .beside = true}, "Grid");
+    panel.text = [](int row, int column) {
+        return std::to_string(row) + " " + std::to_string(column);
+    };
+    GridView view(
+        {.beside = true}, [](double) { return QColor(Qt::gray); }, "Grid");
     view.resize(500, 300);
     view.setPanels({panel, panel});
     view.show();

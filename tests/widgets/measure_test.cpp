@@ -26,6 +26,7 @@
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
+#include "analysis/scan.h"
 #include "answers/ablation_answer.h"
 #include "answers/answer_text.h"
 #include "answers/atlas_answer.h"
@@ -38,12 +39,8 @@
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
-#include "widgets/analysis/duel_view.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/analysis/findings_bar.h"
-#include "widgets/analysis/heads_view.h"
-#include "widgets/analysis/lens_view.h"
-#include "widgets/analysis/patching_view.h"
-#include "widgets/analysis/scan_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 
@@ -238,22 +235,26 @@ PatchResult patches() {
     return result;
 }
 
+/// What stands below the grid.
+QString below(const DeclaredView& view) {
+    return child<ElidedLabel>(view, "Value")->text();
+}
+
 TEST(PatchingView, ExactValuesReplaceEstimates) {
-    PatchingView view;
+    DeclaredView view(core::patchingAnalysis());
     view.resize(800, 600);
     auto result = patches();
     result.positions = {"a", "b/c", "d"};
     view.showResult(core::answerOf(result));
     view.show();
-    const auto* grid = view.grid();
+    const auto* grid = child<GridView>(view, "Patching maps");
     const auto cell = [&](int row, int column) { return grid->panels()[0].cell(row, column); };
     EXPECT_DOUBLE_EQ(cell(0, 1).value, 0.8);
     EXPECT_FALSE(cell(0, 1).hatched);
     EXPECT_DOUBLE_EQ(cell(0, 2).value, -0.25);
     EXPECT_TRUE(cell(0, 2).hatched);
     EXPECT_TRUE(std::isnan(cell(1, 1).value));
-    EXPECT_FLOAT_EQ(view.scale().limits().high, 0.8F);
-    EXPECT_FLOAT_EQ(view.scale().limits().low, -0.8F);
+    EXPECT_EQ(child<ColorBar>(view)->accessibleDescription(), "from " + minus + "0.80 to +0.80");
     EXPECT_TRUE(view.headText().contains("3 of 8 cells exact"));
     EXPECT_TRUE(view.headText().contains("0.91"));
     EXPECT_EQ(grid->text({0, 0, 1}),
@@ -266,17 +267,17 @@ TEST(PatchingView, ExactValuesReplaceEstimates) {
 }
 
 TEST(PatchingView, CellsAreChosenByMouseAndKeys) {
-    PatchingView view;
+    DeclaredView view(core::patchingAnalysis());
     view.resize(800, 600);
     view.showResult(core::answerOf(patches()));
     view.show();
-    auto* grid = view.grid();
+    auto* grid = child<GridView>(view, "Patching maps");
     QSignalSpy chosen(grid, &GridView::chosen);
     QTest::mouseClick(grid->viewport(), Qt::LeftButton, Qt::NoModifier,
                       grid->cellRect({0, 1, 2}).center());
     ASSERT_EQ(chosen.size(), 1);
     EXPECT_EQ(grid->current(), (GridPlace{0, 1, 2}));
-    EXPECT_TRUE(view.footerText().contains("+0.300"));
+    EXPECT_TRUE(below(view).contains("+0.300"));
     QTest::keyClick(grid, Qt::Key_Down);  // on to the next map, which has one column
     EXPECT_EQ(grid->current(), (GridPlace{1, 0, 0}));
     QTest::keyClick(grid, Qt::Key_Up);
@@ -326,18 +327,19 @@ LensResult lensResult(bool whole) {
 }
 
 TEST(LensView, AGridOfPositionsAndTheAnswersOfOne) {
-    LensView view;
+    DeclaredView view(core::lensAnalysis());
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(false)));
     view.show();
-    EXPECT_TRUE(view.grid()->isVisible());
-    EXPECT_EQ(view.column(), 2) << "the last position";
-    QSignalSpy chosen(&view, &LensView::positionRequested);
-    QTest::mouseClick(view.grid()->viewport(), Qt::LeftButton, Qt::NoModifier,
-                      view.grid()->cellRect({0, 1, 0}).center());
+    auto* grid = child<GridView>(view, "Answers after each layer");
+    EXPECT_TRUE(grid->isVisible());
+    EXPECT_EQ(grid->current().column, 2) << "the last position";
+    QSignalSpy chosen(&view, &AnalysisFrame::positionRequested);
+    QTest::mouseClick(grid->viewport(), Qt::LeftButton, Qt::NoModifier,
+                      grid->cellRect({0, 1, 0}).center());
     ASSERT_EQ(chosen.size(), 1);
-    EXPECT_EQ(view.column(), 0);
-    const auto* answers = view.answers();
+    EXPECT_EQ(grid->current().column, 0);
+    const auto* answers = child<TableView>(view, "Answers at one position");
     EXPECT_EQ(answers->text(0, "answer1"), "other 60 %");
     EXPECT_EQ(answers->text(0, "answer2"), "same 25 %");
     EXPECT_EQ(answers->text(0, "rank"), "2");
@@ -348,14 +350,13 @@ TEST(LensView, AGridOfPositionsAndTheAnswersOfOne) {
     EXPECT_FALSE(bold(0, 1)) << "another answer";
     EXPECT_TRUE(bold(0, 2));
     EXPECT_TRUE(bold(1, 1));
-    QTest::keyClick(view.grid(), Qt::Key_Right);
-    EXPECT_EQ(view.column(), 1);
-    EXPECT_EQ(view.grid()->text({0, 0, 0}),
+    QTest::keyClick(grid, Qt::Key_Right);
+    EXPECT_EQ(grid->current().column, 1);
+    EXPECT_EQ(grid->text({0, 0, 0}),
               "position 0 \u201C\u2423the\u201D, embedding: \u201Cother\u201D 60 %, "
               "\u201Csame\u201D 25 %\nown answer \u201Csame\u201D 25 %, rank 2; entropy 0.50 nats");
     const GridPlace own{0, 2, 1};
-    EXPECT_EQ(view.grid()->placeAt(view.grid()->cellRect(own).center()), own)
-        << "the model's own answer";
+    EXPECT_EQ(grid->placeAt(grid->cellRect(own).center()), own) << "the model's own answer";
     Answer damaged = core::answerOf(lensResult(false));
     damaged.tables.pop_back();
     view.showResult(damaged);
@@ -363,12 +364,12 @@ TEST(LensView, AGridOfPositionsAndTheAnswersOfOne) {
 }
 
 TEST(LensView, OneAnswerForTheWholeInputIsATableAlone) {
-    LensView view;
+    DeclaredView view(core::lensAnalysis());
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(true)));
     view.show();
-    EXPECT_FALSE(view.grid()->isVisible());
-    EXPECT_TRUE(view.answers()->isVisible());
+    EXPECT_FALSE(child<GridView>(view, "Answers after each layer")->isVisible());
+    EXPECT_TRUE(child<TableView>(view, "Answers at one position")->isVisible());
     view.clear("the blocks are post-norm");
     EXPECT_TRUE(view.isEmpty());
     EXPECT_EQ(view.sentence(), "the blocks are post-norm");
@@ -466,13 +467,13 @@ Answer headMeasures() {
 }
 
 TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
-    HeadsView view;
+    DeclaredView view(core::headMeasuresAnalysis());
     view.resize(900, 500);
     view.showResult(headMeasures());
     view.show();
-    auto* grid = view.grid();
+    auto* grid = child<GridView>(view, "Head measures");
     EXPECT_TRUE(view.headText().contains("50 random tokens"));
-    QSignalSpy chosen(&view, &HeadsView::mapRequested);
+    QSignalSpy chosen(&view, &AnalysisFrame::mapRequested);
     // Relational head 2 of layer 2: three sensory heads stand before it.
     const GridPlace place{0, 1, 4};
     EXPECT_EQ(grid->placeAt(grid->cellRect(place).center()), place);
@@ -481,12 +482,11 @@ TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
     EXPECT_EQ(chosen[0][0].value<MapKind>(), MapKind::RelationalAttention);
     EXPECT_EQ(chosen[0][1].toInt(), 1);
     EXPECT_EQ(chosen[0][2].toInt(), 1);
-    EXPECT_EQ(view.footerText(),
-              "layer 2, relational head 2: previous token 0.50; even attention 0.10");
+    EXPECT_EQ(below(view), "layer 2, relational head 2: previous token 0.50; even attention 0.10");
     QTest::keyClick(grid, Qt::Key_Up);
     EXPECT_EQ(grid->current(), (GridPlace{0, 0, 4}));
     QTest::keyClick(grid, Qt::Key_PageDown);
-    EXPECT_TRUE(view.footerText().contains(QChar(0x2014))) << "no number";
+    EXPECT_TRUE(below(view).contains(QChar(0x2014))) << "no number";
     QTest::keyClick(grid, Qt::Key_Return);
     ASSERT_EQ(chosen.size(), 2);
     EXPECT_EQ(chosen[1][1].toInt(), 0);
@@ -791,13 +791,13 @@ TEST(FindingsBar, ShowsOneFindingAtATimeWithItsEvidence) {
 }
 
 TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
-    ScanView view;
+    DeclaredView view(core::scanAnalysis());
     view.resize(900, 600);
     EXPECT_TRUE(view.isEmpty());
     view.showResult(core::answerOf(scanOf()));
     view.show();
     EXPECT_EQ(view.headText(), "1,000 images of occurs, pentos, accuracy 95.7 %");
-    auto* sentences = view.sentences();
+    auto* sentences = child<QListWidget>(view, "Findings");
     ASSERT_EQ(sentences->count(), 5);
     EXPECT_EQ(sentences->item(0)->text(),
               "\u25B8 1. Layer 2, relation 2 answers \u201csame object\u201d.");
@@ -807,7 +807,7 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     const auto onArrow = [&] {
         return sentences->visualItemRect(sentences->item(0)).topLeft() + QPoint(8, 8);
     };
-    QSignalSpy opened(&view, &ScanView::exampleRequested);
+    QSignalSpy opened(&view, &AnalysisFrame::exampleRequested);
     QTest::mouseClick(sentences->viewport(), Qt::LeftButton, {}, onArrow());
     EXPECT_FALSE(sentences->item(1)->isHidden());
     EXPECT_EQ(sentences->item(1)->text(), "\u201csame object\u201d: AUC 0.996 within places.");
@@ -821,7 +821,8 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     EXPECT_FALSE(sentences->item(1)->isHidden());
     QTest::keyClick(sentences, Qt::Key_Left);
     EXPECT_TRUE(sentences->item(1)->isHidden());
-    QSignalSpy maps(&view, &ScanView::mapRequested), examples(&view, &ScanView::exampleRequested);
+    QSignalSpy maps(&view, &AnalysisFrame::mapRequested),
+        examples(&view, &AnalysisFrame::exampleRequested);
     sentences->setCurrentRow(0);
     sentences->setFocus();
     QTest::keyClick(sentences, Qt::Key_Return);
@@ -835,7 +836,7 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     sentences->setCurrentRow(4);
     QTest::keyClick(sentences, Qt::Key_Return);
     EXPECT_EQ(examples.size() + maps.size(), 1) << "these have no map";
-    auto* table = view.table();
+    auto* table = child<TableView>(view, "Parts");
     ASSERT_EQ(table->model()->rowCount(), 3);
     for (const auto order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
         table->sortByColumn(2, order);
@@ -897,16 +898,19 @@ Duel duelOf() {
 }
 
 TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
-    DuelView view;
+    DeclaredView view(core::duelAnalysis());
     view.resize(1000, 500);
     EXPECT_TRUE(view.isEmpty());
     view.showResult(core::answerOf(duelOf()));
     view.show();
     EXPECT_EQ(view.headText(), "500 images of occurs, pentos; beside 3 pairs of untrained models");
-    EXPECT_TRUE(view.sentences()->item(0)->text().endsWith("A is better."))
-        << view.sentences()->item(0)->text().toStdString();
-    QSignalSpy maps(&view, &DuelView::mapRequested), examples(&view, &DuelView::exampleRequested);
-    auto* table = view.table();
+    const auto* sentences = child<QListWidget>(view, "What the duel shows");
+    EXPECT_TRUE(sentences->item(0)->text().endsWith("A is better."))
+        << sentences->item(0)->text().toStdString();
+    QSignalSpy maps(&view, &AnalysisFrame::mapRequested),
+        examples(&view, &AnalysisFrame::exampleRequested);
+    auto* table = child<TableView>(view, "Table of the duel");
+    const auto* choice = child<SegmentedControl>(view, "Table");
     const auto* rowsOf = table->model();
     ASSERT_EQ(rowsOf->rowCount(), 1);
     EXPECT_EQ(rowsOf->index(0, 0).data().toString(), "A right, B wrong");
@@ -915,10 +919,9 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
     QTest::keyClick(table, Qt::Key_Return);
     ASSERT_EQ(examples.size(), 1);
     EXPECT_EQ(examples[0][0].toLongLong(), 7);
-    const std::vector<std::pair<DuelView::Shown, int>> rows = {
-        {DuelView::Shown::Layers, 2}, {DuelView::Shown::Streams, 2}, {DuelView::Shown::Maps, 1}};
-    for (const auto& [which, count] : rows) {
-        QTest::mouseClick(view.choice()->button(static_cast<int>(which)), Qt::LeftButton);
+    // Layers, streams and maps.
+    for (const auto& [which, count] : {std::pair{1, 2}, {3, 2}, {2, 1}}) {
+        QTest::mouseClick(choice->button(which), Qt::LeftButton);
         EXPECT_EQ(rowsOf->rowCount(), count);
     }
     table->setCurrentIndex(rowsOf->index(0, 0));
@@ -934,7 +937,7 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
 }
 
 TEST(DuelView, ATableOfThousandsOfRowsIsShownAtOnce) {
-    DuelView view;
+    DeclaredView view(core::duelAnalysis());
     view.resize(1000, 500);
     view.show();
     auto duel = duelOf();
@@ -942,9 +945,9 @@ TEST(DuelView, ATableOfThousandsOfRowsIsShownAtOnce) {
     view.showResult(core::answerOf(duel));
     QElapsedTimer clock;
     clock.start();
-    view.showTable(DuelView::Shown::Layers);
+    QTest::mouseClick(child<SegmentedControl>(view, "Table")->button(1), Qt::LeftButton);
     QTest::qWait(1);
-    EXPECT_EQ(view.table()->model()->rowCount(), 6000);
+    EXPECT_EQ(child<TableView>(view, "Table of the duel")->model()->rowCount(), 6000);
     EXPECT_LT(clock.elapsed(), 1000) << "ms; a busy machine is slow";
 }
 
@@ -960,18 +963,19 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         EXPECT_TRUE(renderAnalysis(analysisOf("ablate"), core::answerOf(table, {}), "occurs",
                                    path("a"), &error))
             << error.toStdString();
-        EXPECT_TRUE(renderAnalysis(analysisOf("patch"), core::answerOf(patches()), "occurs",
+        EXPECT_TRUE(renderAnalysis(core::patchingAnalysis(), core::answerOf(patches()), "occurs",
                                    path("p"), &error));
-        EXPECT_TRUE(renderAnalysis(analysisOf("lens"), core::answerOf(lensResult(false)), "text",
+        EXPECT_TRUE(renderAnalysis(core::lensAnalysis(), core::answerOf(lensResult(false)), "text",
                                    path("l"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("attribute"), core::answerOf(attribution()), "text",
                                    path("t"), &error));
-        EXPECT_TRUE(renderAnalysis(analysisOf("heads"), headMeasures(), "text", path("h"), &error));
+        EXPECT_TRUE(renderAnalysis(core::headMeasuresAnalysis(), headMeasures(), "text", path("h"),
+                                   &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("atlas"), core::answerOf(atlasOf()), "occurs",
                                    path("r"), &error));
-        EXPECT_TRUE(renderAnalysis(analysisOf("scan"), core::answerOf(scanOf()), "occurs",
+        EXPECT_TRUE(renderAnalysis(core::scanAnalysis(), core::answerOf(scanOf()), "occurs",
                                    path("s"), &error));
-        EXPECT_TRUE(renderAnalysis(analysisOf("duel"), core::answerOf(duelOf()), "occurs",
+        EXPECT_TRUE(renderAnalysis(core::duelAnalysis(), core::answerOf(duelOf()), "occurs",
                                    path("d"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
@@ -979,7 +983,7 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
     const QByteArray text = svg.readAll();
     for (const auto* word : {"layer 2 relation 3", "Parts removed", "Interaction", "occurs"})
         EXPECT_TRUE(text.contains(word)) << word;
-    EXPECT_FALSE(renderAnalysis(analysisOf("lens"), core::answerOf(lensResult(true)), "",
+    EXPECT_FALSE(renderAnalysis(core::lensAnalysis(), core::answerOf(lensResult(true)), "",
                                 folder.filePath("l.gif"), &error));
     EXPECT_TRUE(error.contains(".gif"));
 }

@@ -16,6 +16,8 @@
 namespace relascope {
 namespace {
 
+using Names = std::vector<std::string>;
+
 Origins twoLayers(bool heads, bool tokens) {
     Origins o;
     o.map = "layer 2 relation 1", o.against = "none";
@@ -64,7 +66,7 @@ TEST_F(WhyPanelTest, ShowsGroupsWithTheirSumsAndBothLists) {
     EXPECT_TRUE(panel().isVisible());
     EXPECT_TRUE(panel().headText().startsWith("layer 2 relation 1, i 2 -> j 8: score 1"));
     const auto& grid = panel().matrix()->panels().at(0);
-    EXPECT_EQ(grid.rows, (QStringList{"input", "layer 1", "all"}));
+    EXPECT_EQ(grid.rows, (Names{"input", "layer 1", "all"}));
     EXPECT_NEAR(grid.cell(0, 2).value, -0.5, 1e-12);  // -0.3 - 0.2
     EXPECT_NEAR(grid.cell(2, 2).value, -0.6, 1e-12);
     EXPECT_EQ(panel().table()->tableModel()->rowCount(), 2);
@@ -86,9 +88,9 @@ TEST_F(WhyPanelTest, ACellOpensIntoItsPartsAndBackspaceCloses) {
     EXPECT_TRUE(panel().choice().heads);
     panel().showAnswer(core::answerOf(twoLayers(true, false)));
     const auto& grid = panel().matrix()->panels().at(0);
-    EXPECT_EQ(grid.rows, (QStringList{"rel. head 1", "feed-forward", "all"}));
-    EXPECT_EQ(grid.inputs.isEmpty() ? grid.columns : grid.inputs,
-              (QStringList{"embedding", "positions", "all"}));
+    EXPECT_EQ(grid.rows, (Names{"rel. head 1", "feed-forward", "all"}));
+    EXPECT_EQ(grid.inputs.empty() ? grid.columns : grid.inputs,
+              (Names{"embedding", "positions", "all"}));
     QTest::keyClick(matrix, Qt::Key_Backspace);
     EXPECT_FALSE(panel().choice().heads);
     EXPECT_EQ(asked.size(), 2);

@@ -296,7 +296,8 @@ TEST(Answers, ALensOfALargeModelFits) {
     lens.cells.resize(41 * 1024, cell);
     lens.cells.back().top.back().probability = 0.125;
     const auto answer = core::answerOf(lens);
-    const core::LensTable table(sentAnswer(answer));
+    const auto sent = sentAnswer(answer);
+    const core::LensTable table(sent);
     ASSERT_EQ(table.each, 5u);
     EXPECT_EQ(table.probabilities.back(), 0.125);
     EXPECT_EQ(table.names.front(), " relation");

@@ -17,22 +17,14 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "answers/answer_text.h"
 #include "types/metric.h"
-#include "types/text_piece.h"
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/along_view.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
-#include "widgets/analysis/contrast_view.h"
-#include "widgets/analysis/duel_view.h"
-#include "widgets/analysis/heads_view.h"
-#include "widgets/analysis/lens_view.h"
-#include "widgets/analysis/pairs_view.h"
-#include "widgets/analysis/patching_view.h"
-#include "widgets/analysis/phenomena_view.h"
-#include "widgets/analysis/scan_view.h"
-#include "widgets/analysis/tables_view.h"
+#include "widgets/analysis/declared_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -58,30 +50,13 @@ QString MetricText::interval(double low, double high) const {
 }
 
 QString signedText(double value, int digits) {
-    if (std::isnan(value)) return QString(QChar(0x2014));
-    const double unit = std::pow(10.0, digits);
-    if (std::round(value * unit) == 0.0) return QString::number(0.0, 'f', digits);
-    return signedNumber(value, digits);
+    return shownText(core::shownSigned(value, digits));
 }
-
 QString probabilityText(double probability) {
-    if (std::isnan(probability)) return QString(QChar(0x2014));
-    const double percent = 100.0 * probability;
-    if (percent > 0 && percent < 0.05) return QStringLiteral("<0.1 %");
-    const int digits = percent < 9.95 && percent > 0 ? 1 : 0;
-    return QString::number(percent, 'f', digits) + QStringLiteral(" %");
+    return shownText(core::shownProbability(probability));
 }
-
 QString answerText(const std::string& name) {
-    if (name.empty()) return QString(QChar(0x2205));
-    QString text = QString::fromStdString(isUtf8(name) ? name : pieceText(name).text);
-    text.replace(QLatin1String("\\n"), QString(QChar(0x21B5)));
-    text.replace(u'\n', QChar(0x21B5));
-    text.replace(u'\t', QChar(0x21E5));
-    // Only at the ends: class names of several words keep their spaces.
-    for (qsizetype i = 0; i < text.size() && text[i] == u' '; ++i) text[i] = QChar(0x2423);
-    for (qsizetype i = text.size(); i-- > 0 && text[i] == u' ';) text[i] = QChar(0x2423);
-    return text;
+    return shownText(core::shownPiece(name));
 }
 
 MapKind kindOfMap(const std::string& name, bool head) {
@@ -111,36 +86,13 @@ QString shortPart(QString part) {
         .replace(QStringLiteral("sensory head"), QStringLiteral("sens. head"));
 }
 
-QString blockTitle(const std::string& block) {
-    QStringList parts = QString::fromStdString(block).split(u'.');
-    for (QString& part : parts) {
-        bool number = false;
-        const int at = part.toInt(&number);
-        if (number) part = QString::number(at + 1);
-    }
-    if (parts.front() == QLatin1String("blocks")) parts.front() = QStringLiteral("layer");
-    if (parts.size() == 3)
-        return QStringLiteral("%1 %2, layer %3").arg(parts[0], parts[1], parts[2]);
-    return parts.join(u' ');
-}
-
 AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) {
     const auto make = [&]() -> AnalysisFrame* {
         if (analysis.name == "ablate") return new AblationView(parent);
-        if (analysis.name == "patch") return new PatchingView(parent);
-        if (analysis.name == "lens") return new LensView(parent);
         if (analysis.name == "attribute") return new AttributionView(parent);
         if (analysis.name == "along") return new AlongView(parent);
-        if (analysis.name == "heads") return new HeadsView(parent);
         if (analysis.name == "atlas") return new AtlasView(parent);
-        if (analysis.name == "scan") return new ScanView(parent);
-        if (analysis.name == "pair-accuracy") return new PairsView(parent);
-        if (analysis.name == "phenomena") return new PhenomenaView(parent);
-        if (analysis.name == "duel") return new DuelView(parent);
-        const auto title = QString::fromStdString(analysis.title),
-                   name = QString::fromStdString(analysis.name);
-        if (analysis.name == "contrast") return new ContrastView(title, name, parent);
-        return new TablesView(title, name, parent);
+        return new DeclaredView(analysis, parent);
     };
     AnalysisFrame* view = make();
     view->setAnalysis(analysis);

@@ -52,8 +52,6 @@ QString answerText(const std::string& name);
 QString wayText(EditOp way);
 /// The name of a part of a stream where there is little room: "layer 1 rel. head 1".
 QString shortPart(QString part);
-/// "blocks.1" -> "layer 2", "decoder.0" -> "decoder 1".
-QString blockTitle(const std::string& block);
 
 /// The kind of a map by its name, "layer 2 relational head 1", and whether it is of a head.
 MapKind kindOfMap(const std::string& name, bool head);

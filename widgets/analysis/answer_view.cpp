@@ -76,6 +76,9 @@ void FigureLines::wrapped(const QString& text, const QFont& font, const QColor& 
         painter.drawText(QRect(kMargin, 0, inner, height), flags, text);
     });
 }
+void FigureLines::sentences(const QString& text, const QColor& ink) {
+    for (const auto& one : text.split(u'\n', Qt::SkipEmptyParts)) wrapped(one, smallFont(), ink);
+}
 void FigureLines::title(const QString& text) {
     wrapped(text, headFont(), Theme::current().text);
 }
@@ -90,9 +93,15 @@ void FigureLines::grid(const GridPicture& laidOut) {
     part(laidOut.size().height(),
          [&](QPainter& painter) { laidOut.paint(painter, QRect(QPoint(), laidOut.size())); });
 }
-
-int widthWithTitle(const GridPicture& laidOut) {
-    return std::max(480, laidOut.size().width());
+void FigureLines::bar(const ColorScale& scale, const QString& caption) {
+    ColorBar bar;
+    bar.setPalette(Theme::current().palette());
+    bar.setScale(scale);
+    bar.setCaption(caption);
+    bar.resize(380, bar.sizeHint().height());
+    part(bar.height() + 8, [&](QPainter& painter) {
+        bar.render(&painter, QPoint(kMargin, 0), QRegion(), QWidget::DrawChildren);
+    });
 }
 
 }  // namespace relascope::widgets

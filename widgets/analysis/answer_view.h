@@ -22,9 +22,12 @@ public:
     /// As many lines as the text needs, and a gap.
     void wrapped(const QString& text, const QFont& font, const QColor& ink);
     void title(const QString& text);
+    /// Each line of the text by itself, in the small font.
+    void sentences(const QString& text, const QColor& ink);
     /// The first `most` rows; a `wide` of 0 is the width of the figure.
     void table(const TableView& table, int most = 40, int wide = 0);
     void grid(const GridPicture& laidOut);
+    void bar(const ColorScale& scale, const QString& caption);
     /// What is painted at the left edge, and has that height.
     void part(int height, const std::function<void(QPainter&)>& paint);
 
@@ -62,8 +65,5 @@ protected:
 private:
     Answer m_answer;
 };
-
-/// The width of a figure of that grid with a title.
-int widthWithTitle(const GridPicture& laidOut);
 
 }  // namespace relascope::widgets

@@ -13,9 +13,9 @@
 #include <QVBoxLayout>
 
 #include "answers/atlas_answer.h"
+#include "answers/scan_answer.h"
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_view.h"
-#include "widgets/analysis/findings_bar.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -116,7 +116,7 @@ void AtlasView::fill(const Answer& answer) {
     head()->setSubText(sub);
     QStringList said;
     if (!m_atlas.guard.empty()) said << QString::fromStdString(m_atlas.guard);
-    for (const auto& sentence : m_atlas.hypotheses) said << findingText(sentence);
+    for (const auto& sentence : m_atlas.hypotheses) said << shownText(core::findingText(sentence));
     m_said->setText(said.join(u'\n'));
     m_said->setVisible(!said.isEmpty());
     showGroups();

@@ -12,6 +12,10 @@
 namespace relascope::widgets {
 namespace {
 
+QString shownFinding(const std::string& finding) {
+    return shownText(core::findingText(finding));
+}
+
 constexpr int kHigh = 42, kLow = 24;  // px: two rows of text, or one
 
 /// A sentence in `room` px. What it costs to go without the part, which stands behind the first
@@ -34,24 +38,6 @@ QString fitted(const QString& sentence, const QFontMetrics& metrics, int room) {
 }
 
 }  // namespace
-
-QString findingText(const std::string& text) {
-    QString words = QString::fromStdString(text);
-    bool open = false;
-    for (qsizetype at = 0; (at = words.indexOf(u'*', at)) >= 0; ++at)
-        words[at] = (open = !open) ? QChar(0x201C) : QChar(0x201D);
-    return words;
-}
-
-std::optional<MapCell> mapOfFinding(const ModelScan::Finding& finding) {
-    if (finding.layer < 0) return std::nullopt;
-    const auto kind = !finding.head ? MapKind::Relation
-                      : finding.part.find("relational") != std::string::npos
-                          ? MapKind::RelationalAttention
-                          : MapKind::SensoryAttention;
-    return MapCell{kind, static_cast<int>(finding.layer), static_cast<int>(finding.index),
-                   0,    static_cast<int>(finding.i),     static_cast<int>(finding.j)};
-}
 
 FindingsBar::FindingsBar(QWidget* parent)
     : Box(&Theme::alt, true, parent), m_sentence(new QLabel(this)), m_links(new QLabel(this)) {
@@ -102,7 +88,7 @@ void FindingsBar::setScan(const Answer& answer, bool finished, const QString& su
         m_text = QStringLiteral("Measuring what the model uses: pass %1 of 3.")
                      .arg(std::min<std::int64_t>(3, m_scan.passes + 1));
     else if (count == 0 && !m_scan.notFound.empty())
-        m_text = findingText(m_scan.notFound.front());
+        m_text = shownFinding(m_scan.notFound.front());
     else
         m_text = QStringLiteral("No part was found whose loss costs more than chance.");
     display();
@@ -122,7 +108,7 @@ void FindingsBar::setAllowed(bool allowed) {
 
 QString FindingsBar::text() const {
     return m_current < 0 ? m_text
-                         : findingText(m_scan.findings[static_cast<std::size_t>(m_current)].text);
+                         : shownFinding(m_scan.findings[static_cast<std::size_t>(m_current)].text);
 }
 
 void FindingsBar::next() {
@@ -135,13 +121,11 @@ void FindingsBar::next() {
 
 void FindingsBar::showEvidence() {
     if (m_current < 0) return;
-    const auto& finding = m_scan.findings[static_cast<std::size_t>(m_current)];
-    const auto cell = mapOfFinding(finding);
-    if (!cell) return;
-    if (finding.example < 0)
-        Q_EMIT mapRequested(cell->kind, cell->layer, cell->index);
-    else
-        Q_EMIT exampleRequested(finding.example, *cell);
+    const auto request = core::requestOf(m_scan.findings[static_cast<std::size_t>(m_current)]);
+    if (const auto* map = std::get_if<MapLink>(&request))
+        Q_EMIT mapRequested(map->kind, map->layer, map->index);
+    else if (const auto* one = std::get_if<core::ExampleRequest>(&request))
+        Q_EMIT exampleRequested(one->example, one->cell);
 }
 
 void FindingsBar::display() {
@@ -152,7 +136,7 @@ void FindingsBar::display() {
     const int room = (m_low ? 1 : 2) * std::max(40, m_sentence->width()) - (m_low ? 0 : 60);
     m_sentence->setText(fitted(text, m_sentence->fontMetrics(), room));
     QStringList tips{text};
-    if (shown && !shown->proof.empty()) tips << findingText(shown->proof);
+    if (shown && !shown->proof.empty()) tips << shownFinding(shown->proof);
     if (shown && !shown->confirm.empty()) tips << QString::fromStdString(shown->confirm);
     m_sentence->setToolTip(plainTip(tips.join(u'\n')));
     m_sentence->setAccessibleDescription(text);

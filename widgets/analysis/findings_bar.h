@@ -2,9 +2,6 @@
 // The findings of a scan, one at a time, above the map that they are about.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include <QLabel>
 
 #include "analysis/scan.h"
@@ -13,11 +10,6 @@
 #include "widgets/theme/controls.h"
 
 namespace relascope::widgets {
-
-/// A sentence of a scan with the names of attributes in quotation marks.
-QString findingText(const std::string& text);
-/// The map of a finding, at the two objects of its best example; nullopt if it has no map.
-std::optional<MapCell> mapOfFinding(const ModelScan::Finding& finding);
 
 class FindingsBar : public Box {
     Q_OBJECT

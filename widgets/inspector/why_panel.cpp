@@ -12,6 +12,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "answers/answer_text.h"
 #include "types/error.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/kit/grid_view.h"
@@ -119,12 +120,8 @@ WhyPanel::WhyPanel(QWidget* parent)
       m_groupsText(new ElidedLabel({}, this)),
       m_says(new QLabel(this)),
       m_matrix(new GridView(
-          {.fill = [scale = m_scale](double value) { return scale->color(float(value)); },
-           .leastCell = 22,
-           .mostCell = 64,
-           .rowHeight = 19,
-           .numbersFrom = 34,
-           .mostUpright = 130},
+          {.leastCell = 22, .mostCell = 64, .rowHeight = 19, .numbersFrom = 34, .mostUpright = 130},
+          [scale = m_scale](double value) { return scale->color(float(value)); },
           QStringLiteral("Parts of i by parts of j"), this)),
       m_table(new TableView(QStringLiteral("Parts of the value"), this)) {
     setAccessibleName(QStringLiteral("Why this value"));
@@ -332,35 +329,37 @@ void WhyPanel::showMatrix() {
     if (!(most > 0.0)) most = 1.0;
     *m_scale = ColorScale(ColorScale::Kind::Signed, {float(-most), float(most)}, Theme::current());
     GridPanel panel;
-    panel.columnName = QStringLiteral("i \u2193 j \u2192");
+    panel.columnName = "i \u2193 j \u2192";
     panel.lastRowApart = true;
     // In an opened group each name begins with that of the group.
     const auto shortName = [&](const QString& name, const QString& group) {
         return shortPart(opened && name.startsWith(group + u' ') ? name.mid(group.size() + 1)
                                                                  : name);
     };
-    for (const QString& name : all->rows) panel.rows << shortName(name, m_opened.first);
+    for (const QString& name : all->rows)
+        panel.rows.push_back(shortName(name, m_opened.first).toStdString());
     const QFontMetrics small(captionFont());
     int longest = 0;
     for (const QString& name : all->columns) {
-        panel.columns << shortName(name, m_opened.second);
-        longest = std::max(longest, small.horizontalAdvance(panel.columns.back()));
+        const QString text = shortName(name, m_opened.second);
+        panel.columns.push_back(text.toStdString());
+        longest = std::max(longest, small.horizontalAdvance(text));
     }
     if (longest > m_matrix->width() / (all->columns.size() + 2)) {
         panel.inputs = panel.columns;  // stand upright
-        for (QString& name : panel.columns) name = QString::number(1);
+        for (auto& name : panel.columns) name = "1";
     }
     const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(most))), 2, 6);
     panel.cell = [all, digits](int row, int column) {
         const double value = all->at(row, column);
         return GridCell{
             .value = value,
-            .text = signedText(value, digits),
+            .text = core::shownSigned(value, digits),
             .emphasised = row + 1 == all->rows.size() || column + 1 == all->columns.size()};
     };
     panel.text = [all](int row, int column) {
-        return all->rows[row] + kTimes + all->columns[column] + QStringLiteral(": ") +
-               signedText(all->at(row, column), 4);
+        return (all->rows[row] + kTimes + all->columns[column]).toStdString() + ": " +
+               core::shownSigned(all->at(row, column), 4);
     };
     m_matrix->setPanels({panel});
     fitMatrix();

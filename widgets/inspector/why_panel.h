@@ -14,6 +14,7 @@
 #include <QStringList>
 
 #include "types/answer.h"
+#include "types/grid.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/theme/controls.h"
 
@@ -24,7 +25,6 @@ namespace relascope::widgets {
 
 class GridView;
 class TableView;
-struct GridPlace;
 
 /// What the panel asks for beside the cell.
 struct WhyChoice {

@@ -38,7 +38,7 @@ void GridPicture::setPanels(std::vector<GridPanel> panels) {
 }
 
 int GridPicture::headHeight() const {
-    const bool heads = m_style.texts && !m_panels.empty() && !m_panels.front().inputs.isEmpty();
+    const bool heads = m_style.texts && !m_panels.empty() && !m_panels.front().inputs.empty();
     return heads ? kTextHead : 0;
 }
 
@@ -48,8 +48,8 @@ void GridPicture::fit(int width) {
     m_names = 0;
     for (const auto& panel : m_panels) {
         for (const auto& row : panel.rows)
-            m_names = std::max(m_names, names.horizontalAdvance(row));
-        m_names = std::max(m_names, names.horizontalAdvance(panel.columnName));
+            m_names = std::max(m_names, names.horizontalAdvance(shownText(row)));
+        m_names = std::max(m_names, names.horizontalAdvance(shownText(panel.columnName)));
     }
     m_names += kGridSide + 10;
     if (m_style.texts)
@@ -76,7 +76,8 @@ void GridPicture::fitTexts() {
         int widest = kLeastText;
         for (int r = 0; r < rows; ++r)
             for (int c = 0; c < columns && widest < kMostText; ++c)
-                widest = std::max(widest, mono.horizontalAdvance(panel.cell(r, c).text) + 14);
+                widest =
+                    std::max(widest, mono.horizontalAdvance(shownText(panel.cell(r, c).text)) + 14);
         m_cell = std::min(widest, kMostText);
         m_row = kTextRow;
         m_boxes.push_back({{m_names, top + headHeight(), m_cell * columns,
@@ -109,7 +110,8 @@ void GridPicture::fitBeside(int width) {
     for (const auto& panel : m_panels)
         wide = std::max(
             wide,
-            kGridSide + 16 + QFontMetrics(smallFont()).horizontalAdvance(panel.title + panel.note));
+            kGridSide + 16 +
+                QFontMetrics(smallFont()).horizontalAdvance(shownText(panel.title + panel.note)));
     wide += kPanelGap;
     across = std::min(across, std::max(1, (width - kGridSide + kPanelGap) / wide));
     int top = 8, high = 0;
@@ -133,13 +135,13 @@ void GridPicture::fitBelow(int width) {
         const int cell = std::clamp((width - m_names - kGridSide) / columns, m_style.leastCell,
                                     m_style.mostCell);
         Box box;
-        box.inputs = !panelAt(k).inputs.isEmpty() && cell >= 12;
+        box.inputs = !panelAt(k).inputs.empty() && cell >= 12;
         int longest = 0;
         for (const auto& input : panelAt(k).inputs)
-            if (box.inputs) longest = std::max(longest, mono.horizontalAdvance(input));
+            if (box.inputs) longest = std::max(longest, mono.horizontalAdvance(shownText(input)));
         box.upright = longest > cell - 4;
         box.below = box.upright ? std::min(m_style.mostUpright, longest + 10) : kColumnNumbers;
-        const int title = panelAt(k).title.isEmpty() ? 0 : kPanelTitle;
+        const int title = panelAt(k).title.empty() ? 0 : kPanelTitle;
         box.cells = {m_names, top + title, cell * columns, m_row * rowsOf(k)};
         top = box.cells.bottom() + 1 + box.below + kPanelGap;
         m_boxes.push_back(box);
@@ -193,7 +195,7 @@ void GridPicture::paintCell(QPainter& painter, const QRect& room, const GridCell
     const Theme& t = Theme::current();
     // A line of the page between cells, unless they are too narrow for it.
     const QRect inner = room.adjusted(0, 0, room.width() >= 12 ? -1 : 0, -1);
-    const QColor fill = std::isnan(cell.value) ? t.panel : m_style.fill(cell.value);
+    const QColor fill = std::isnan(cell.value) ? t.panel : m_fill(cell.value);
     painter.fillRect(inner, fill);
     if (cell.hatched) {
         QColor line = Theme::textOn(fill);
@@ -213,11 +215,11 @@ void GridPicture::paintCell(QPainter& painter, const QRect& room, const GridCell
                        : cell.emphasised                          ? t.text
                                                                   : t.muted);
         paint::elidedText(painter, inner.adjusted(6, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft,
-                          cell.text);
+                          shownText(cell.text));
     } else if (room.width() >= m_style.numbersFrom) {
         painter.setFont(numberFont(room.width() >= 38 ? 11 : 10));
         painter.setPen(Theme::textOn(fill));
-        painter.drawText(inner, Qt::AlignCenter, cell.text);
+        painter.drawText(inner, Qt::AlignCenter, shownText(cell.text));
     }
 }
 
@@ -245,24 +247,26 @@ void GridPicture::paintRowNames(QPainter& painter, int panel) const {
         painter.setPen(apart ? t.text : t.muted);
         painter.drawText(QRect(box.cells.left() - m_names + kGridSide,
                                cellRect({panel, r, 0}).top(), m_names - kGridSide - 10, m_row),
-                         Qt::AlignRight | Qt::AlignVCenter, panelAt(panel).rows[r]);
+                         Qt::AlignRight | Qt::AlignVCenter,
+                         shownText(panelAt(panel).rows[std::size_t(r)]));
     }
 }
 
 void GridPicture::paintTitle(QPainter& painter, int k) const {
     const Theme& t = Theme::current();
     const auto& panel = panelAt(k);
-    if (panel.title.isEmpty()) return;
+    if (panel.title.empty()) return;
     const auto& box = boxAt(k);
     QRect room(box.cells.left() - m_names + kGridSide, box.cells.top() - kPanelTitle,
                m_size.width(), kPanelTitle - 2);
     painter.setFont(m_style.beside ? smallFont() : headFont());
     painter.setPen(t.text);
-    painter.drawText(room, Qt::AlignVCenter, panel.title);
-    room.adjust(painter.fontMetrics().horizontalAdvance(panel.title) + 10, 0, 0, 0);
+    const QString title = shownText(panel.title);
+    painter.drawText(room, Qt::AlignVCenter, title);
+    room.adjust(painter.fontMetrics().horizontalAdvance(title) + 10, 0, 0, 0);
     painter.setFont(m_style.beside ? captionFont() : monoFont(11));
     painter.setPen(t.muted);
-    painter.drawText(room, Qt::AlignVCenter | Qt::TextDontClip, panel.note);
+    painter.drawText(room, Qt::AlignVCenter | Qt::TextDontClip, shownText(panel.note));
 }
 
 void GridPicture::paintUpright(QPainter& painter, int panel) const {
@@ -270,7 +274,7 @@ void GridPicture::paintUpright(QPainter& painter, int panel) const {
     const int top = boxAt(panel).cells.bottom() + 1;
     for (int c = 0; c < columnsOf(panel); ++c) {
         const QRect cell = cellRect({panel, 0, c});
-        const QString& input = panelAt(panel).inputs[c];
+        const QString input = shownText(panelAt(panel).inputs[std::size_t(c)]);
         if (!boxAt(panel).upright) {
             painter.drawText(QRect(cell.left(), top, cell.width(), kColumnNumbers), Qt::AlignCenter,
                              input);
@@ -290,10 +294,10 @@ void GridPicture::paintGroups(QPainter& painter, int panel) const {
     const auto& groups = panelAt(panel).groups;
     const auto& box = boxAt(panel);
     const int cell = cellRect({panel, 0, 0}).width();
-    qsizetype form = 0;
+    std::size_t form = 0;
     const auto fits = [&](const GridGroup& group) {
         return group.columns == 0 || form + 1 >= group.names.size() ||
-               painter.fontMetrics().horizontalAdvance(group.names[form]) <=
+               painter.fontMetrics().horizontalAdvance(shownText(group.names[form])) <=
                    group.columns * cell + kKindsGap - 2;
     };
     if (groups.size() > 1)
@@ -303,7 +307,7 @@ void GridPicture::paintGroups(QPainter& painter, int panel) const {
         if (group.columns == 0) continue;
         painter.drawText(QRect(x, box.cells.bottom() + 1, 160, kColumnNumbers),
                          Qt::AlignVCenter | Qt::AlignLeft,
-                         group.names.value(std::min(form, group.names.size() - 1)));
+                         shownText(group.names[std::min(form, group.names.size() - 1)]));
         x += group.columns * cell + kKindsGap;
     }
 }
@@ -314,7 +318,7 @@ void GridPicture::paintColumnNames(QPainter& painter, int k, const QRect& seen) 
     const auto& box = boxAt(k);
     painter.setPen(t.muted);
     if (m_style.texts) {
-        if (panel.inputs.isEmpty()) return;
+        if (panel.inputs.empty()) return;
         for (int c = 0; c < columnsOf(k); ++c) {
             const QRect cell = cellRect({k, 0, c}).translated(0, -kTextHead);
             if (cell.right() < seen.left() || cell.left() > seen.right()) continue;
@@ -322,11 +326,12 @@ void GridPicture::paintColumnNames(QPainter& painter, int k, const QRect& seen) 
             painter.setFont(numberFont(11));
             painter.setPen(t.muted);
             painter.drawText(room.adjusted(6, 3, -4, 0), Qt::AlignTop | Qt::AlignLeft,
-                             panel.columns[c]);
+                             shownText(panel.columns[std::size_t(c)]));
             painter.setFont(monoFont(12));
             painter.setPen(t.text);
             paint::elidedText(painter, room.adjusted(6, 18, -4, -2),
-                              Qt::AlignVCenter | Qt::AlignLeft, panel.inputs.value(c));
+                              Qt::AlignVCenter | Qt::AlignLeft,
+                              shownText(panel.inputs[std::size_t(c)]));
         }
         return;
     }
@@ -334,22 +339,23 @@ void GridPicture::paintColumnNames(QPainter& painter, int k, const QRect& seen) 
     if (!panel.groups.empty()) return paintGroups(painter, k);
     painter.drawText(
         QRect(kGridSide, box.cells.bottom() + 1, box.cells.left() - kGridSide - 10, kColumnNumbers),
-        Qt::AlignRight | Qt::AlignVCenter, panel.columnName);
+        Qt::AlignRight | Qt::AlignVCenter, shownText(panel.columnName));
     if (box.inputs) return paintUpright(painter, k);
     painter.setFont(numberFont(11));
     // Every column, every second, fifth, tenth and so on, as they fit.
     const int width = cellRect({k, 0, 0}).width();
-    const int widest =
-        panel.columns.isEmpty() ? 0 : painter.fontMetrics().horizontalAdvance(panel.columns.back());
+    const auto number = [&](int c) { return shownText(panel.columns[std::size_t(c)]); };
+    const int last = columnsOf(k) - 1;
+    const int widest = last < 0 ? 0 : painter.fontMetrics().horizontalAdvance(number(last));
     int step = 1;
     for (const int next : {2, 5, 10, 20, 50, 100, 500})
         if (step * width < widest + 6) step = next;
-    const int first = panel.columns.value(0).toInt();
+    const int first = last < 0 ? 0 : number(0).toInt();
     for (int c = 0; c < columnsOf(k); ++c)
         if (step == 1 || (c + first) % step == 0)
             painter.drawText(QRect(box.cells.left() + c * width + width / 2 - 30,
                                    box.cells.bottom() + 1, 60, kColumnNumbers),
-                             Qt::AlignCenter, panel.columns[c]);
+                             Qt::AlignCenter, number(c));
 }
 
 void GridPicture::paint(QPainter& painter, const QRect& seen) const {

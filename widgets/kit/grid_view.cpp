@@ -15,8 +15,8 @@
 
 namespace relascope::widgets {
 
-GridView::GridView(GridStyle style, const QString& name, QWidget* parent)
-    : QAbstractScrollArea(parent), m_picture(std::move(style)) {
+GridView::GridView(const GridStyle& style, GridFill fill, const QString& name, QWidget* parent)
+    : QAbstractScrollArea(parent), m_picture(style, std::move(fill)) {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(name);
@@ -33,7 +33,7 @@ void GridView::setPanels(std::vector<GridPanel> panels) {
     m_picture.setPanels(std::move(panels));
     if (!same) m_current = {};
     QStringList names;
-    for (const auto& panel : m_picture.panels()) names << panel.title;
+    for (const auto& panel : m_picture.panels()) names << shownText(panel.title);
     names.removeAll(QString());
     setAccessibleDescription(names.join(QStringLiteral(", ")));
     place();
@@ -70,7 +70,7 @@ QRect GridView::cellRect(const GridPlace& place) const {
 }
 QString GridView::text(const GridPlace& place) const {
     if (!m_picture.present(place)) return {};
-    return panels()[static_cast<std::size_t>(place.panel)].text(place.row, place.column);
+    return shownText(panels()[static_cast<std::size_t>(place.panel)].text(place.row, place.column));
 }
 
 void GridView::setCurrent(const GridPlace& place) {

@@ -14,7 +14,7 @@ namespace relascope::widgets {
 class GridView : public QAbstractScrollArea {
     Q_OBJECT
 public:
-    GridView(GridStyle style, const QString& name, QWidget* parent = nullptr);
+    GridView(const GridStyle& style, GridFill fill, const QString& name, QWidget* parent = nullptr);
 
     /// The current cell stays where the panels have the same shape.
     void setPanels(std::vector<GridPanel> panels);
@@ -33,8 +33,8 @@ public:
 
 Q_SIGNALS:
     /// The pointer or the keys are there; none: the pointer has left.
-    void hovered(const relascope::widgets::GridPlace& place);
-    void chosen(const relascope::widgets::GridPlace& place);  ///< by a click, Enter, or a column
+    void hovered(const relascope::GridPlace& place);
+    void chosen(const relascope::GridPlace& place);  ///< by a click, Enter, or a column
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -14,6 +14,7 @@
 #include <QScrollBar>
 #include <QToolTip>
 
+#include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"

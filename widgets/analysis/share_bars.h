@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The view of contrast: what makes the difference as stacked bars of shares, by parts and by facts,
-// with those of untrained models below each, above the tables.
+// What makes a difference as stacked bars of shares, by parts and by facts, with those of untrained
+// models below each.
 #pragma once
 
 #include <vector>
 
-#include "widgets/analysis/tables_view.h"
+#include <QWidget>
+
+#include "types/answer.h"
 
 namespace relascope::widgets {
 
@@ -43,22 +45,6 @@ protected:
 private:
     int paintBar(QPainter* painter, const ShareBar& bar, int width, int y) const;
     std::vector<ShareBar> m_bars;
-};
-
-class ContrastView : public TablesView {
-    Q_OBJECT
-public:
-    ContrastView(const QString& title, const QString& name, QWidget* parent = nullptr);
-    ShareBars* bars() const { return m_bars; }
-    QString says() const { return m_says->text(); }
-
-protected:
-    void fill(const Answer& answer) override;
-    void draw(FigureLines& lines) const override;
-
-private:
-    QLabel* m_says;
-    ShareBars* m_bars;
 };
 
 }  // namespace relascope::widgets

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/analysis/contrast_view.h"
+#include "widgets/analysis/share_bars.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,10 @@
 
 #include <QPainter>
 #include <QRegularExpression>
-#include <QScrollArea>
-#include <QVBoxLayout>
+#include <QResizeEvent>
 
+#include "widgets/analysis/analysis_frame.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -194,61 +195,6 @@ void ShareBars::paintEvent(QPaintEvent*) {
 
 void ShareBars::resizeEvent(QResizeEvent* event) {
     if (event->oldSize().width() != width()) setFixedHeight(paint(nullptr, width()));
-}
-
-ContrastView::ContrastView(const QString& title, const QString& name, QWidget* parent)
-    : TablesView(title, name, parent), m_says(new QLabel(this)), m_bars(new ShareBars(this)) {
-    m_says->setWordWrap(true);
-    m_says->setFont(smallFont());
-    m_says->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_says->setContentsMargins(kShareSide, 8, kShareSide, 8);
-    auto* scrolled = new QScrollArea(this);
-    auto* above = new QWidget(scrolled);
-    auto* lines = columnOf(above);
-    lines->addWidget(m_says);
-    lines->addWidget(m_bars);
-    lines->addStretch(1);
-    paintOnPanelColour(above);
-    scrolled->setWidgetResizable(true);
-    scrolled->setFrameShape(QFrame::NoFrame);
-    scrolled->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scrolled->setWidget(above);
-    scrolled->setMinimumHeight(120);
-    content()->insertWidget(0, scrolled, 4);
-}
-
-void ContrastView::fill(const Answer& answer) {
-    std::vector<ShareBar> bars;
-    QString says, about;
-    if (!answer.tables.empty()) {
-        says = shownText(answer.text("summary"));
-        about = shownText(answer.text("map")) +
-                QStringLiteral(", \u201C%1\u201D").arg(shownText(answer.text("attribute")));
-        for (const auto& table : answer.tables)
-            if (table.find("share") && table.rows() > 0) bars.push_back(shareBarOf(table));
-    }
-    TablesView::fill(answer);
-    m_says->setText(says);
-    m_bars->setBars(std::move(bars));
-    head()->setSubText(about);  // the sentence itself is too long for the head
-}
-
-void ContrastView::draw(FigureLines& lines) const {
-    constexpr int mostRows = 12;  // the bars say the rest
-    lines.title(headText());
-    lines.wrapped(says(), smallFont(), Theme::current().text);
-    for (const auto& one : sentences().split(u'\n', Qt::SkipEmptyParts))
-        lines.wrapped(one, smallFont(), Theme::current().text);
-    lines.part(m_bars->paint(nullptr, lines.width),
-               [&](QPainter& painter) { m_bars->paint(&painter, lines.width); });
-    for (const auto& of : answer().tables) {
-        if (!of.find("share") || of.rows() == 0) continue;
-        lines.wrapped(shownText(of.title), smallFont(), Theme::current().muted);
-        TableView table({});
-        table.setTable(of);
-        lines.table(table, mostRows);
-        lines.y += 12;
-    }
 }
 
 }  // namespace relascope::widgets

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How an answer is arranged in the window and in figures: elements from the top down, each a widget
+// of widgets/kit that shows what its functions make of the answer. An analysis declares its layout
+// (Analysis::layout), and widgets/analysis/declared_view builds itself from it. Names and texts may
+// be any bytes, sizes are in px. The functions throw Error for an answer that lacks what they show,
+// and are not called for one without tables.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "types/along.h"
+#include "types/answer.h"
+#include "types/grid.h"
+
+namespace relascope::core {
+
+/// An answer, and what is chosen in the elements.
+struct Seen {
+    const Answer& answer;
+    std::vector<GridPlace> chosen = {};  ///< by the number of the element
+};
+template <class What>
+using Of = std::function<What(const Seen&)>;
+
+// What a click, Enter or a button asks the window for: a map, or one of these.
+struct ExampleRequest {
+    std::int64_t example = -1;
+    MapCell cell = {};
+};
+struct TextsRequest {
+    std::string text, second;
+};
+struct PositionRequest {
+    std::int64_t position = 0;
+};
+using Request =
+    std::variant<std::monostate, MapLink, ExampleRequest, TextsRequest, PositionRequest>;
+
+/// What a row of a table leads to: the example of its column "example", where it has a cell or a
+/// column "position", else its map.
+Request requestOf(const Table& table, int row);
+
+struct Layout {
+    /// Sentences in a label, one a line. Hidden without any.
+    struct Says {
+        Of<std::string> text;
+        Of<std::string> name = {};  ///< for screen readers, as in the others
+        int least = 40;             ///< height; with more than that it has its share of the room
+    };
+    struct Line {
+        std::string text, tip = {};
+        bool muted = false;
+        Request request = {};
+        int number = 0;                       ///< before the text; 0: none
+        std::string more = {}, moreTip = {};  ///< of a numbered line: folds below it
+    };
+    struct List {
+        std::string name;
+        Of<std::vector<Line>> lines;
+    };
+    enum class Tint {
+        Signed,      ///< around zero, to the largest magnitude
+        Likelihood,  ///< 0 to 1, as likely tokens
+        Alike        ///< 0 to 1, as maps from zero
+    };
+    struct Grid {
+        std::string name;
+        Of<std::vector<GridPanel>> panels;
+        GridStyle style = {};
+        Tint tint = Tint::Signed;
+        double least = 0.0;        ///< Tint::Signed: the least end of the colours
+        std::string caption = {};  ///< of a bar of the colours; empty: none
+        /// In a line below all, as long as the pointer is on no cell. Empty: there is no line.
+        Of<std::string> hint = {};
+        bool numbers = false;       ///< that line is about numbers
+        Of<GridPlace> begins = {};  ///< the cell that is current at first
+        Of<Request> request = {};   ///< of the cell that is chosen
+        int height = 0;             ///< 0: as much as there is room for
+        int widest = 900;           ///< of figures
+        bool widens = false;        ///< figures are as wide as it is
+        std::string below = {};     ///< a sentence below it in figures
+    };
+    /// Tables, one at a time. One whose columns are named as its rows is a grid of tinted cells.
+    struct Tables {
+        std::string name;  ///< empty: the title of the analysis
+        Of<std::vector<Table>> tables;
+        Of<std::string> title = {};  ///< a muted line above
+        bool first = false;          ///< the first row counts as chosen until another one is
+        int inset = 0;               ///< at its sides
+        int most = 40;               ///< rows in figures
+        bool sorted = true;          ///< in figures as the user has sorted it
+        /// Which of them figures have, with titles if they are many. Null: all.
+        bool (*inFigure)(const Table&) = nullptr;
+    };
+    /// Bars of the shares of each table with a column "share", below a text.
+    struct Shares {
+        Of<std::string> text;
+    };
+    enum class Place { Everywhere, Window, Figure };
+    struct Element {
+        std::variant<Says, List, Grid, Tables, Shares> shows;
+        int stretch = 0;
+        Place place = Place::Everywhere;
+    };
+    /// A line at the top of figures.
+    struct Heading {
+        enum { Title, Text, Note } kind = Title;
+        std::string text;
+    };
+    /// In the head of the view as long as it has a request.
+    struct Button {
+        std::string text, tip;
+        Of<Request> request;
+    };
+
+    Of<std::string> about;  ///< muted, behind the title
+    std::vector<Element> elements = {};
+    std::string empty = "Not measured.";  ///< without an answer
+    std::string file = {};  ///< name that is suggested for files; empty: the analysis'
+    Of<std::vector<Heading>> heads = {};  ///< of figures; empty: the title, and `about`
+    int figureWidth = 1000;
+    enum { Below, Across, Down } split = Below;  ///< in the last two the user divides the room
+    bool ruled = true;                           ///< a line between two elements
+    Button button = {};
+};
+
+/// Of an analysis that declares none: the values of its answer, its sentences, and its tables.
+Layout tablesLayout();
+/// The sentences of an answer: of its tables of one column of texts.
+Layout::Says shownSentences();
+/// The other tables that people see.
+std::vector<Table> shownTables(const Seen& seen);
+/// Whether a table is a square of numbers, and its panel.
+bool isSquare(const Table& table);
+GridPanel squareOf(const Table& table);
+/// Columns `first` to `first + count` of a panel, without its texts.
+GridPanel bandOf(const GridPanel& whole, std::size_t first, std::size_t count);
+
+}  // namespace relascope::core

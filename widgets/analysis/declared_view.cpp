@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/analysis/declared_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <QKeyEvent>
+#include <QListWidget>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include "widgets/analysis/share_bars.h"
+#include "widgets/kit/table_view.h"
+
+namespace relascope::widgets {
+namespace {
+
+using core::Layout;
+using core::Seen;
+
+constexpr int kWidestSquare = 884, kLeastFound = 40;  // px
+
+/// One of the stops, or between two of them; 0 for what is no number.
+QColor probabilityTint(double probability) {
+    const auto& stops = Theme::current().likelihood;
+    const double x =
+        std::isfinite(probability) ? std::clamp(probability, 0.0, 1.0) * (stops.size() - 1.0) : 0.0;
+    const auto k = std::min(static_cast<std::size_t>(x), stops.size() - 2);
+    const double f = x - static_cast<double>(k);
+    const auto mix = [f](int a, int b) { return static_cast<int>(std::lround(a + f * (b - a))); };
+    const QColor &a = stops[k], &b = stops[k + 1];
+    return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
+}
+
+QColor alikeFill(double value) {
+    const auto& stops = Theme::current().viridis;
+    const auto count = static_cast<double>(stops.size());
+    return stops[static_cast<std::size_t>(std::clamp(value * count, 0.0, count - 1.0))];
+}
+
+GridFill fillOf(Layout::Tint tint, const std::shared_ptr<ColorScale>& scale) {
+    if (tint == Layout::Tint::Likelihood) return probabilityTint;
+    if (tint == Layout::Tint::Alike) return alikeFill;
+    return [scale](double value) { return scale->color(static_cast<float>(value)); };
+}
+
+/// The scale of the tint with its ends, right-aligned in `room`.
+void drawProbabilityScale(QPainter& painter, const QRect& room) {
+    constexpr int wide = 120, high = 10, number = 34;
+    const Theme& t = Theme::current();
+    const QRect bar(room.right() - wide - number, room.center().y() - high / 2, wide, high);
+    for (int x = 0; x < wide; x += 4)
+        painter.fillRect(QRect(bar.left() + x, bar.top(), 4, high),
+                         probabilityTint((x + 2.0) / wide));
+    painter.setPen(t.border);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(bar.adjusted(0, 0, -1, -1));
+    painter.setFont(captionFont());
+    painter.setPen(t.muted);
+    painter.drawText(QRect(bar.left() - 206, room.top(), 200, room.height()),
+                     Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("probability   0"));
+    painter.drawText(QRect(bar.right() + 6, room.top(), number, room.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("1"));
+}
+
+/// That scale in the head.
+class TintScale : public QWidget {
+public:
+    explicit TintScale(QWidget* parent) : QWidget(parent) {
+        setFixedSize(250, 24);
+        setToolTip(
+            QStringLiteral("Cells are tinted by the probability of their answer; bold: the "
+                           "model's own answer"));
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        drawProbabilityScale(painter, rect());
+    }
+};
+
+/// Lays out an area that scrolls where there is no room for all of its content.
+void layOutArea(QScrollArea& area, QWidget* content, QLabel& says, int least) {
+    says.setWordWrap(true);
+    says.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    says.setContentsMargins(16, 8, 16, 8);
+    area.setWidgetResizable(true);
+    area.setFrameShape(QFrame::NoFrame);
+    area.setWidget(content);
+    area.setMinimumHeight(least);
+}
+
+/// What a function of a layout makes of an answer; nothing of one without tables.
+template <class What>
+What made(const core::Of<What>& of, const Seen& seen) {
+    return of && !seen.answer.tables.empty() ? of(seen) : What();
+}
+QString made(const core::Of<std::string>& of, const Seen& seen) {
+    return shownText(made<std::string>(of, seen));
+}
+
+}  // namespace
+
+/// An element in the window and in figures.
+class DeclaredView::Part {
+public:
+    explicit Part(QWidget* of) : widget(of) {}
+    virtual ~Part() = default;
+    /// False: it shows nothing and is hidden. `anew`: something above it was chosen.
+    virtual bool fill(const Seen& seen, bool anew) = 0;
+    virtual void draw(FigureLines& lines) const = 0;
+    virtual void restyle() {}
+    virtual int figureWidth() const { return 0; }
+    /// What is chosen after it was filled.
+    virtual GridPlace chosen() const { return {}; }
+
+    QWidget* const widget;
+    Layout::Place place = Layout::Place::Everywhere;
+};
+
+class DeclaredView::Sentences : public QScrollArea, public Part {
+public:
+    Sentences(const Layout::Says& says, DeclaredView* view)
+        : QScrollArea(view), Part(this), m_of(says), m_label(new QLabel(this)) {
+        layOutArea(*this, m_label, *m_label, says.least);
+        m_label->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+        if (says.least > kLeastFound) return;
+        // What was found comes before the numbers, in as many lines as it needs.
+        setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+        setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
+    }
+    bool fill(const Seen& seen, bool) override {
+        m_label->setText(made(m_of.text, seen));
+        m_label->setAccessibleName(made(m_of.name, seen));
+        return !m_label->text().isEmpty();
+    }
+    void draw(FigureLines& lines) const override {
+        lines.sentences(m_label->text(), Theme::current().text);
+    }
+
+private:
+    Layout::Says m_of;
+    QLabel* m_label;
+};
+
+class DeclaredView::LineList : public QListWidget, public Part {
+public:
+    LineList(const Layout::List& list, DeclaredView* view)
+        : QListWidget(view), Part(this), m_of(list) {
+        setAccessibleName(shownText(list.name));
+        layOutSentences(*this);
+        setResizeMode(QListView::Adjust);
+        const auto open = [this, view](QListWidgetItem* item) {
+            if (const auto* line = lineAt(row(item))) view->ask(line->request);
+        };
+        connect(this, &QListWidget::itemClicked, view, open);
+        connect(this, &QListWidget::itemActivated, view, open);
+    }
+    bool fill(const Seen& seen, bool) override {
+        const int current = currentRow();
+        clear();
+        m_lines = made(m_of.lines, seen);
+        m_rows.clear();
+        const auto add = [&](const std::string& text, const std::string& tip, bool muted) {
+            auto* item = new QListWidgetItem(shownText(text), this);
+            item->setToolTip(shownText(tip));
+            if (muted) item->setForeground(Theme::current().muted);
+        };
+        for (const auto& line : m_lines) {
+            m_rows.push_back(count());
+            add(line.text, line.tip, line.muted);
+            if (line.number == 0) continue;
+            // The numbers behind it, in a line of their own that folds.
+            add(line.more, line.moreTip, true);
+            fold(line, !m_open.contains(line.number));
+        }
+        if (current < count()) setCurrentRow(current);
+        return true;
+    }
+    void draw(FigureLines& lines) const override {
+        const Theme& t = Theme::current();
+        for (const auto& line : m_lines) {
+            const auto number = QStringLiteral("%1. ").arg(line.number);
+            lines.wrapped((line.number > 0 ? number : QString()) + shownText(line.text),
+                          smallFont(), line.muted ? t.muted : t.text);
+            if (m_open.contains(line.number)) lines.sentences(shownText(line.more), t.muted);
+        }
+        lines.y += 8;
+    }
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override {
+        const bool folded = event->key() == Qt::Key_Left;
+        const auto* line = lineAt(currentRow());
+        if (!line || line->number == 0 || (!folded && event->key() != Qt::Key_Right))
+            return QListWidget::keyPressEvent(event);
+        if (folded) setCurrentRow(rowOf(*line));
+        fold(*line, folded);
+    }
+    void mouseReleaseEvent(QMouseEvent* event) override {
+        const auto at = event->position().toPoint();
+        const auto* item = itemAt(at);
+        const auto* line = item ? lineAt(row(item)) : nullptr;
+        const int arrow = 2 * fontMetrics().horizontalAdvance(QChar(0x25B8)) + 8;
+        if (!line || line->number == 0 || row(item) != rowOf(*line) ||
+            at.x() >= visualItemRect(item).x() + arrow)
+            return QListWidget::mouseReleaseEvent(event);
+        fold(*line, m_open.contains(line->number));
+    }
+
+private:
+    const Layout::Line* lineAt(int row) const {
+        const auto after = std::upper_bound(m_rows.begin(), m_rows.end(), row);
+        return after == m_rows.begin() ? nullptr
+                                       : &m_lines[std::size_t(after - m_rows.begin() - 1)];
+    }
+    int rowOf(const Layout::Line& line) const {
+        return m_rows[std::size_t(&line - m_lines.data())];
+    }
+    void fold(const Layout::Line& line, bool folded) {
+        folded ? void(m_open.erase(line.number)) : void(m_open.insert(line.number));
+        const QChar arrow = line.more.empty() ? u'\u2002' : folded ? u'\u25B8' : u'\u25BE';
+        item(rowOf(line))
+            ->setText(
+                QStringLiteral("%1 %2. %3").arg(arrow).arg(line.number).arg(shownText(line.text)));
+        item(rowOf(line) + 1)->setHidden(folded || line.more.empty());
+        doItemsLayout();
+    }
+
+    Layout::List m_of;
+    std::vector<Layout::Line> m_lines;
+    std::vector<int> m_rows;  ///< of the list, by line
+    std::set<int> m_open;     ///< numbers of the lines that are unfolded
+};
+
+class DeclaredView::Cells : public GridView, public Part {
+public:
+    Cells(const Layout::Grid& grid, DeclaredView* view)
+        : Cells(grid, std::make_shared<ColorScale>(), view) {}
+    bool fill(const Seen& seen, bool anew) override {
+        if (anew) setPanels({});
+        auto shown = made(m_of.panels, seen);
+        m_most = m_of.least;
+        for (const auto& panel : shown)
+            for (int row = 0; isSigned() && row < std::ssize(panel.rows); ++row)
+                for (int column = 0; column < std::ssize(panel.columns); ++column)
+                    if (const double value = panel.cell(row, column).value; std::isfinite(value))
+                        m_most = std::max(m_most, std::abs(value));
+        restyle();
+        setPanels(std::move(shown));
+        const bool any = !panels().empty(), texts = m_of.style.texts && m_of.height == 0;
+        if (any && m_of.begins && current().panel < 0) setCurrent(m_of.begins(seen));
+        if (texts) setMaximumHeight(sizeHint().height());
+        if (m_range) m_range->setVisible(any);
+        m_hint = made(m_of.hint, seen);
+        if (m_footer) m_footer->setText(m_hint);
+        return any || !texts;
+    }
+    void draw(FigureLines& lines) const override {
+        if (panels().empty()) return;
+        if (m_range) {
+            const int below = std::exchange(lines.y, FigureLines::kMargin / 2);
+            lines.part(0, [&](QPainter& painter) {
+                drawProbabilityScale(painter, QRect(16, 0, lines.width - 32, 20));
+            });
+            lines.y = below;
+        }
+        lines.grid(laidOut());
+        if (!m_of.below.empty()) {
+            lines.y += 8;
+            lines.wrapped(shownText(m_of.below), captionFont(), Theme::current().muted);
+        }
+        if (m_bar && m_of.height == 0) lines.bar(*m_scale, m_bar->caption());
+    }
+    void restyle() override {
+        const auto limit = static_cast<float>(m_most > 0 ? m_most : 1.0);
+        *m_scale = ColorScale(ColorScale::Kind::Signed, {-limit, limit}, Theme::current());
+        if (m_bar) m_bar->setScale(*m_scale);
+    }
+    int figureWidth() const override { return m_of.widens ? laidOut().size().width() : 0; }
+    GridPlace chosen() const override { return current(); }
+
+private:
+    Cells(const Layout::Grid& grid, const std::shared_ptr<ColorScale>& scale, DeclaredView* view)
+        : GridView(grid.style, fillOf(grid.tint, scale), shownText(grid.name), view),
+          Part(this),
+          m_of(grid),
+          m_scale(scale) {
+        if (grid.height > 0) setFixedHeight(grid.height);
+        if (grid.style.texts && !isSigned())
+            view->head()->addLeftControl(m_range = new TintScale(view));
+        if (!grid.caption.empty()) {
+            m_bar = new ColorBar(view);
+            m_bar->setCaption(shownText(grid.caption));
+        }
+        if (grid.hint) m_footer = view->addFooter(m_bar);
+        if (grid.numbers) m_footer->setFont(numberFont(12));
+        connect(this, &GridView::hovered, view, [this](const GridPlace& at) { point(at); });
+        connect(this, &GridView::chosen, view, [this, view](const GridPlace& at) {
+            point(at);
+            view->choose(this, at);
+            if (m_of.request) view->ask(m_of.request(view->seen()));
+        });
+    }
+    bool isSigned() const { return m_of.tint == Layout::Tint::Signed; }
+    void point(const GridPlace& at) {
+        const QString said = text(at.panel < 0 ? current() : at);
+        if (m_footer) m_footer->setText(said.isEmpty() ? m_hint : said);
+        if (!m_bar) return;
+        const auto panel = std::size_t(at.panel);
+        m_bar->setMark(at.panel < 0 ? std::nanf("")
+                                    : float(panels()[panel].cell(at.row, at.column).value));
+    }
+    /// As in a figure, which has texts in bands below each other.
+    GridPicture laidOut() const {
+        GridPicture laid = picture();
+        const bool bands = m_of.style.texts && m_of.height == 0 && !panels().empty();
+        laid.fit(bands ? 0 : m_of.widest);
+        if (!bands) return laid;
+        const auto& whole = panels().front();
+        const auto cell = std::max(1, laid.cellRect({0, 0, 0}).width());
+        const auto most = static_cast<std::size_t>(std::max(4, m_of.widest / cell));
+        std::vector<GridPanel> all;
+        for (std::size_t first = 0; first < whole.columns.size(); first += most)
+            all.push_back(core::bandOf(whole, first, std::min(most, whole.columns.size() - first)));
+        laid.setPanels(std::move(all));
+        laid.fit(0);
+        return laid;
+    }
+
+    Layout::Grid m_of;
+    std::shared_ptr<ColorScale> m_scale;
+    QWidget* m_range = nullptr;
+    ColorBar* m_bar = nullptr;
+    ElidedLabel* m_footer = nullptr;
+    QString m_hint;
+    double m_most = 0.0;  ///< the largest magnitude
+};
+
+class DeclaredView::TableChoice : public QWidget, public Part {
+public:
+    TableChoice(const Layout::Tables& tables, DeclaredView* view)
+        : QWidget(view), Part(this), m_of(tables), m_view(view) {
+        const QString name = tables.name.empty() ? view->accessibleName() : shownText(tables.name);
+        m_table = new TableView(name, this);
+        m_grid = new GridView(kSquare, fillOf(Layout::Tint::Signed, m_scale), name, this);
+        m_choice->setAccessibleName(QStringLiteral("Table"));
+        m_title->setContentsMargins(16, 8, 16, 0);
+        m_title->setTextFormat(Qt::PlainText);
+        m_title->setVisible(bool(tables.title));
+        auto* lines = columnOf(this, {tables.inset, 0, tables.inset, 0});
+        auto* above = new QWidget(this);
+        rowOf(above, {8 - tables.inset, 6, 8 - tables.inset, 6})
+            ->addWidget(m_choice, 0, Qt::AlignLeft);
+        lines->addWidget(above);
+        lines->addWidget(m_title);
+        lines->addWidget(m_table, 1);
+        lines->addWidget(m_grid, 1);
+        connect(m_choice, &SegmentedControl::changed, this, &TableChoice::showOne);
+        connect(m_table, &TableView::rowChosen, view, [this](int row) {
+            m_view->choose(this, {0, row});
+            m_view->ask(core::requestOf(m_table->table(), row));
+        });
+    }
+    bool fill(const Seen& seen, bool) override {
+        const auto before = std::exchange(m_tables, made(m_of.tables, seen));
+        m_title->setText(made(m_of.title, seen));
+        if (!std::equal(before.begin(), before.end(), m_tables.begin(), m_tables.end(),
+                        [](const Table& a, const Table& b) { return a.key == b.key; })) {
+            QStringList titles;
+            for (const auto& table : m_tables)
+                titles << shownText(table.title.empty() ? table.key : table.title);
+            m_choice->setItems(titles);
+            m_choice->setCurrent(0);
+        }
+        m_choice->parentWidget()->setVisible(m_tables.size() > 1);
+        showOne();
+        return true;
+    }
+    void draw(FigureLines& lines) const override {
+        const Theme& t = Theme::current();
+        if (m_of.title) lines.sentences(m_title->text(), t.text);
+        auto drawn = m_tables;
+        if (m_of.inFigure)
+            std::erase_if(drawn, [&](const Table& one) { return !m_of.inFigure(one); });
+        for (const auto& of : drawn) {
+            if (drawn.size() > 1) lines.sentences(shownText(of.title), t.muted);
+            if (core::isSquare(of)) {
+                const auto scale = std::make_shared<ColorScale>();
+                GridPicture grid(kSquare, fillOf(Layout::Tint::Signed, scale));
+                grid.setPanels({core::squareOf(of)});
+                grid.fit(kWidestSquare);
+                lines.grid(grid);
+            } else if (m_of.sorted && m_tables.size() == 1) {
+                lines.table(*m_table, m_of.most);
+            } else {
+                TableView table({});
+                table.setTable(of, m_view->answer().pictures);
+                lines.table(table, m_of.most);
+            }
+            lines.y += 12;
+        }
+    }
+    GridPlace chosen() const override {
+        return {0, m_of.first && m_table->table().rows() > 0 ? 0 : -1};
+    }
+
+private:
+    static constexpr GridStyle kSquare = {
+        .leastCell = 14, .mostCell = 64, .rowHeight = 18, .numbersFrom = 52, .mostUpright = 130};
+    void showOne() {
+        const auto at = static_cast<std::size_t>(std::max(0, m_choice->current()));
+        const Table table = at < m_tables.size() ? m_tables[at] : Table();
+        const bool square = core::isSquare(table);
+        *m_scale = ColorScale();  // the theme may be another
+        m_table->setVisible(!square);
+        m_grid->setVisible(square);
+        m_grid->setPanels(square ? std::vector{core::squareOf(table)} : std::vector<GridPanel>());
+        m_table->setTable(square ? Table() : table, m_view->answer().pictures);
+    }
+
+    Layout::Tables m_of;
+    DeclaredView* m_view;
+    std::vector<Table> m_tables;
+    SegmentedControl* m_choice = new SegmentedControl(this);
+    QLabel* m_title = mutedLabel({}, this);
+    TableView* m_table;
+    GridView* m_grid;  ///< in place of the table where its columns are named as its rows
+    std::shared_ptr<ColorScale> m_scale = std::make_shared<ColorScale>();
+};
+
+class DeclaredView::Bars : public QScrollArea, public Part {
+public:
+    Bars(const Layout::Shares& shares, DeclaredView* view)
+        : QScrollArea(view),
+          Part(this),
+          m_of(shares),
+          m_says(new QLabel(this)),
+          m_bars(new ShareBars(this)) {
+        auto* above = new QWidget(this);
+        layOutArea(*this, above, *m_says, 120);
+        m_says->setFont(smallFont());
+        auto* lines = columnOf(above);
+        lines->addWidget(m_says);
+        lines->addWidget(m_bars);
+        lines->addStretch(1);
+        paintOnPanelColour(above);
+        setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    }
+    bool fill(const Seen& seen, bool) override {
+        std::vector<ShareBar> bars;
+        for (const auto& table : seen.answer.tables)
+            if (table.find("share") && table.rows() > 0) bars.push_back(shareBarOf(table));
+        m_says->setText(made(m_of.text, seen));
+        m_bars->setBars(std::move(bars));
+        return true;
+    }
+    void draw(FigureLines& lines) const override {
+        lines.part(m_bars->paint(nullptr, lines.width),
+                   [&](QPainter& painter) { m_bars->paint(&painter, lines.width); });
+    }
+
+private:
+    Layout::Shares m_of;
+    QLabel* m_says;
+    ShareBars* m_bars;
+};
+
+namespace {
+
+Layout layoutOf(const core::Analysis& analysis) {
+    auto layout = analysis.layout ? analysis.layout() : core::tablesLayout();
+    if (layout.file.empty()) layout.file = analysis.name;
+    return layout;
+}
+
+}  // namespace
+
+DeclaredView::DeclaredView(const core::Analysis& analysis, QWidget* parent)
+    : AnswerView(shownText(analysis.title), shownText(layoutOf(analysis).file), parent),
+      m_layout(layoutOf(analysis)),
+      m_twoModels(analysis.twoModels) {
+    struct Maker {
+        DeclaredView* view;
+        Part* operator()(const Layout::Says& of) const { return new Sentences(of, view); }
+        Part* operator()(const Layout::List& of) const { return new LineList(of, view); }
+        Part* operator()(const Layout::Grid& of) const { return new Cells(of, view); }
+        Part* operator()(const Layout::Tables& of) const { return new TableChoice(of, view); }
+        Part* operator()(const Layout::Shares& of) const { return new Bars(of, view); }
+    };
+    QSplitter* split = nullptr;
+    if (m_layout.split != Layout::Below) {
+        const bool across = m_layout.split == Layout::Across;
+        content()->addWidget(split = new QSplitter(across ? Qt::Horizontal : Qt::Vertical, this),
+                             1);
+    }
+    int at = 0;  // above the lines below all
+    for (const auto& element : m_layout.elements) {
+        auto* part = std::visit(Maker{this}, element.shows);
+        part->place = element.place;
+        m_rules.push_back(nullptr);
+        if (element.place == Layout::Place::Figure) {
+            part->widget->hide();
+        } else if (split) {
+            split->addWidget(part->widget);
+            split->setStretchFactor(split->count() - 1, element.stretch);
+        } else {
+            if (m_layout.ruled && at > 0)
+                content()->insertWidget(at++, m_rules.back() = horizontalLine(this));
+            content()->insertWidget(at++, part->widget, element.stretch);
+        }
+        m_parts.push_back(part);
+    }
+    if (split) split->setChildrenCollapsible(false);
+    if (const auto& button = m_layout.button; button.request) {
+        m_button = new QPushButton(shownText(button.text), this);
+        m_button->setToolTip(shownText(button.tip));
+        addControl(m_button);
+        connect(m_button, &QPushButton::clicked, this,
+                [this] { ask(m_layout.button.request(seen())); });
+    }
+    AnswerView::clear(shownText(m_layout.empty));
+}
+
+bool DeclaredView::setPlace(const AnalysisPlace& place) {
+    if (!m_twoModels || std::exchange(m_subjects, place.run) == place.run) return true;
+    clear(shownText(m_layout.empty));
+    return false;
+}
+
+void DeclaredView::fill(const Answer& answer) {
+    m_chosen.assign(m_parts.size(), {});
+    fillFrom(0);
+    made(m_layout.heads, seen());
+    if (!answer.tables.empty()) head()->setSubText(made(m_layout.about, seen()));
+}
+
+void DeclaredView::fillFrom(std::size_t first) {
+    for (std::size_t k = first; k < m_parts.size(); ++k) {
+        const bool shown = m_parts[k]->fill(seen(), k > 0);
+        m_chosen[k] = m_parts[k]->chosen();
+        m_parts[k]->widget->setVisible(shown && m_parts[k]->place != Layout::Place::Figure);
+        if (m_rules[k]) m_rules[k]->setVisible(shown && !m_parts[k - 1]->widget->isHidden());
+    }
+    if (m_button) m_button->setVisible(made(m_layout.button.request, seen()).index() > 0);
+}
+
+void DeclaredView::choose(const Part* part, const GridPlace& place) {
+    const auto at = std::size_t(std::ranges::find(m_parts, part) - m_parts.begin());
+    m_chosen[at] = place;
+    fillFrom(at + 1);
+}
+
+void DeclaredView::ask(const core::Request& request) {
+    if (const auto* map = std::get_if<MapLink>(&request))
+        Q_EMIT mapRequested(map->kind, map->layer, map->index);
+    else if (const auto* one = std::get_if<core::ExampleRequest>(&request))
+        Q_EMIT exampleRequested(one->example, one->cell);
+    else if (const auto* texts = std::get_if<core::TextsRequest>(&request))
+        Q_EMIT textsRequested(shownText(texts->text), shownText(texts->second));
+    else if (const auto* at = std::get_if<core::PositionRequest>(&request))
+        Q_EMIT positionRequested(at->position);
+}
+
+void DeclaredView::changeEvent(QEvent* event) {
+    AnswerView::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        for (auto* part : m_parts) part->restyle();
+}
+
+int DeclaredView::figureWidth() const {
+    int width = m_layout.figureWidth;
+    for (const auto* part : m_parts) width = std::max(width, part->figureWidth());
+    return width;
+}
+
+void DeclaredView::draw(FigureLines& lines) const {
+    const Theme& t = Theme::current();
+    const QString about = headText();
+    if (!m_layout.heads)
+        lines.title(accessibleName() +
+                    (about.isEmpty() ? QString() : QStringLiteral(": ") + about));
+    for (const auto& one : made(m_layout.heads, seen()))
+        if (one.kind == Layout::Heading::Title)
+            lines.title(shownText(one.text));
+        else
+            lines.sentences(shownText(one.text),
+                            one.kind == Layout::Heading::Note ? t.muted : t.text);
+    for (const auto* part : m_parts)
+        if (part->place != Layout::Place::Window) part->draw(lines);
+}
+
+}  // namespace relascope::widgets
