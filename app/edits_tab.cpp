@@ -13,6 +13,7 @@
 #include "analysis/duel.h"
 #include "analysis/origins.h"
 #include "analysis/scan.h"
+#include "answers/evaluation_answer.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspector_feed.h"
@@ -122,28 +123,21 @@ EditsTab::EditsTab(MainWindow& window)
     connect(m_panel, &EditsPanel::ablationRequested, this, [this] { measure("ablate"); });
     connect(m_panel, &EditsPanel::patchRequested, this, [this] { measure("patch"); });
     auto& messages = c.messages;
-    m_evaluation = std::make_unique<EditEvaluation>();
-    connect(
-        m_evaluation.get(), &EditEvaluation::evaluated, this,
-        [this, &messages](const EditEffect& effect, const QString& split, const QString& words) {
-            m_panel->setOutcome(effectHtml(effect, split, words));
-            messages.ok(QStringLiteral("Evaluated the edits on %1").arg(split));
-        });
-    connect(m_evaluation.get(), &EditEvaluation::failed, &messages, &Messages::error);
+    connect(&m_evaluation, &LongTask::failed, &messages, &Messages::error);
     m_progress.setInterval(100);
     connect(&m_progress, &QTimer::timeout, this, [this] {
-        const auto& job = m_evaluation->task().job();
+        const auto& job = m_evaluation.job();
         m_panel->setEvaluating(job ? job->fraction.load() : -1.0);
     });
-    connect(&m_evaluation->task(), &LongTask::began, this, [this] {
+    connect(&m_evaluation, &LongTask::began, this, [this] {
         m_progress.start();
         m_panel->setEvaluating(0.0);
     });
-    connect(&m_evaluation->task(), &LongTask::ended, this, [this] {
+    connect(&m_evaluation, &LongTask::ended, this, [this] {
         m_progress.stop();
         m_panel->setEvaluating(-1.0);
     });
-    connect(m_panel, &EditsPanel::cancelRequested, &m_evaluation->task(), &LongTask::abandon);
+    connect(m_panel, &EditsPanel::cancelRequested, &m_evaluation, &LongTask::abandon);
     wireMeasure();
     connect(window.form(), &widgets::OptionsForm::tabRequested, this,
             [this](int tab) { tab == m_tab ? show() : m_window.form()->showTab(tab); });
@@ -370,7 +364,18 @@ void EditsTab::chooseSplit() {
 }
 
 void EditsTab::evaluate(const QString& split) {
-    if (const auto now = subject()) m_evaluation->evaluate(*now, split.toStdString());
+    const auto now = subject();
+    if (!now) return;
+    // Two models are in the memory only while this runs, beside the inspector's.
+    m_evaluator.askOnce(
+        m_evaluation, QStringLiteral("Evaluating on %1").arg(split),
+        effectQuestion(*now, split.toStdString()), core::editEffectOf,
+        [this, split, words = wordsOfList(now->edits())](const EditEffect& effect) {
+            m_panel->setOutcome(effectHtml(effect, split, words));
+            m_window.controllers().messages.ok(
+                QStringLiteral("Evaluated the edits on %1").arg(split));
+        },
+        true);
 }
 
 /// Sets a second input that was dropped: a text or a picture.
@@ -512,7 +517,7 @@ void EditsTab::refresh() {
         if (selection.step()) about += u'/' + QString::number(*selection.step());
     }
     if (std::exchange(m_about, about) != about) {
-        m_evaluation->task().abandon();
+        m_evaluation.abandon();
         m_panel->setOutcome({});
     }
     const auto& edits = editing().edits();

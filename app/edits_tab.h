@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "app/controllers/looker.h"
 #include "app/controllers/subject.h"
 
 namespace relascope::widgets {
@@ -19,7 +20,6 @@ class EditsPanel;
 
 namespace relascope::app {
 
-class EditEvaluation;
 class InspectorEditing;
 class InspectorEdits;
 class InspectorFeed;
@@ -58,7 +58,7 @@ public:
     std::optional<Subject> subject() const { return subjectOf(editing()); }
     /// Shows the page of an analysis, of what is inspected.
     void measure(const std::string& analysis);
-    EditEvaluation& evaluation() { return *m_evaluation; }
+    LongTask& evaluation() { return m_evaluation; }
     /// The splits that can be evaluated, in order.
     QStringList splits() const;
     void evaluate(const QString& split);
@@ -91,7 +91,8 @@ private:
     widgets::EditsPanel* m_panel;
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
     std::unique_ptr<InspectorWhy> m_whyOfWorkbench, m_whyOfCheckpoint;
-    std::unique_ptr<EditEvaluation> m_evaluation;
+    Looker m_evaluator{wire::Lane::Long};
+    LongTask m_evaluation;  ///< of the edits over a split
     MeasurePage* m_measure;
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;

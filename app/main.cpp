@@ -10,7 +10,6 @@
 #include <QSettings>
 #include <QThread>
 #include <QTimer>
-#include <QToolButton>
 #include <QtGlobal>
 #include <cerrno>
 #include <cstdlib>

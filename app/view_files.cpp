@@ -75,6 +75,14 @@ Question chosenInput(const View& view) {
     std::erase_if(input.options, [](const Option& option) { return option.name == "tokenizer"; });
     return input;
 }
+/// Whether it is about an input. Of the others any is shown.
+bool namesInput(const View& view) {
+    using core::AnalysisInput;
+    const auto* analysis = core::analysisOfCommand(view.command);
+    return !analysis ||
+           (analysis->input != AnalysisInput::Data && analysis->input != AnalysisInput::Sentences &&
+            analysis->input != AnalysisInput::OwnPrompts);
+}
 /// The example of the data that it is, where it is one.
 std::pair<std::string, std::int64_t> exampleOf(const Question& input) {
     return {input.value<std::string>("split", "validation"), input.value<std::int64_t>("sample")};
@@ -107,6 +115,7 @@ ViewFiles::ViewFiles(MainWindow& window) : QObject(&window), m_window(window) {
                 if (m_wanted && m_wanted->feed == feed) shown();
             },
             Qt::QueuedConnection);
+    connect(&c.runs.records(), &RunRecords::loaded, this, &ViewFiles::shown, Qt::QueuedConnection);
     // The message stands already; what was to follow does not.
     const auto forget = [this](const InspectorFeed& feed) {
         if (m_wanted && m_wanted->feed == &feed) m_wanted.reset();
@@ -230,8 +239,11 @@ void ViewFiles::show(const QString& path, View view) {
 }
 
 void ViewFiles::refuse(const QString& sentence) {
+    auto& messages = m_window.controllers().messages;
+    if (m_wanted && !m_wanted->path.isEmpty())
+        messages.info(QStringLiteral("%1 was not opened").arg(shortName(m_wanted->path)));
     m_wanted.reset();
-    m_window.controllers().messages.error(sentence);
+    messages.error(sentence);
     Q_EMIT refused(sentence);
 }
 
@@ -258,6 +270,7 @@ void ViewFiles::showData(const QString& path, const Read& found) {
                                 .with(&widgets::InspectorView::shown, widgets::Shown::After));
         inspector->setView(c.selection.view());
         inspector->setSubText(map->difference ? QStringLiteral("difference, ") + from : from);
+        m_window.workbench()->showPanes(false);  // instead of what an empty page says
     } else if (const auto* answer = std::get_if<wire::AnalysisFigure>(&*found.figure)) {
         auto* tab = showAnalysis(answer->analysis);
         if (!tab)
@@ -317,6 +330,7 @@ static bool isShown(const wire::Asked& shown, const View& view, std::size_t whic
     if (placeOf(shown) != placeOf(view, which)) return false;
     if (core::isRunFolder(view.subjects[which].path) && stepOf(shown) != stepOf(view, which))
         return false;
+    if (!namesInput(view)) return true;
     const auto input = chosenInput(view), now = core::inputOf(shown);
     if (input.option("text")) return now.text("text") == input.text("text");
     if (!core::hasOwnInput(input)) {
@@ -396,7 +410,9 @@ void ViewFiles::openRun() {
             if (isOfInspector(view)) c.selection.setView(widgets::inspectorViewOf(view));
             removeEdits();
             c.selection.setStep(stepOf(view));
-            c.runInput.choose(chosenInput(view));
+            m_wanted->asked = true;
+            if (namesInput(view)) return c.runInput.choose(chosenInput(view));
+            QTimer::singleShot(0, this, &ViewFiles::shown);  // it may be shown already
         },
         Qt::SingleShotConnection);
     m_window.opener().openRun(placeOf(m_wanted->view));
@@ -415,6 +431,7 @@ void ViewFiles::openCheckpoint() {
             if (const QString why = c.checkpoint.loadDisabledReason(); !why.isEmpty())
                 return refuse(QStringLiteral("%1: %2").arg(m_wanted->path, why));
             removeEdits();
+            m_wanted->asked = true;
             c.checkpoint.show(m_wanted->view);
         },
         Qt::SingleShotConnection);
@@ -443,10 +460,19 @@ void ViewFiles::refuseEdits(const Error& error) {
 /// Maps have arrived: the edits come next, then the map and the analysis. Those of requests before
 /// may come first.
 void ViewFiles::shown() {
+    if (!m_wanted || !m_wanted->asked || !m_wanted->feed->settled()) return;
+    const auto& c = m_window.controllers();
     const auto* result = m_wanted->inspector->result();
-    if (!result || result->partial || !m_wanted->feed->settled() ||
-        !isShown(m_wanted->feed->shown(), m_wanted->view, 0))
+    if (!result || result->partial) return;
+    // Whether a step shows its captures is known once the run has been read.
+    if (m_wanted->feed == &c.runInput.feed() &&
+        !(c.runInput.options() && c.runs.records().isLoaded(c.runInput.run())))
         return;
+    if (!isShown(m_wanted->feed->shown(), m_wanted->view, 0)) {
+        const auto path = std::exchange(m_wanted, std::nullopt)->path;
+        return m_window.controllers().messages.info(
+            QStringLiteral("Something else was chosen while %1 was opened").arg(shortName(path)));
+    }
     try {
         if (!m_wanted->edited && applyEdits(*m_wanted->edits)) return;
     } catch (const Error& error) {

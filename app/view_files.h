@@ -84,7 +84,7 @@ private:
         InspectorFeed* feed = nullptr;
         InspectorEdits* edits = nullptr;
         widgets::RelationInspector* inspector = nullptr;
-        bool edited = false;
+        bool asked = false, edited = false;
     };
     MainWindow& m_window;
     std::optional<Wanted> m_wanted;

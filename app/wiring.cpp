@@ -411,6 +411,12 @@ void wireStatus(ErrorStrip& banner, widgets::StatusStrip& strip, widgets::LogDra
                      [&banner] { banner.setSentence({}); });
     // Successes without a message clear an error.
     auto* messages = &c.messages;
+    // What could not be inspected is inspected again.
+    const auto refused = std::make_shared<bool>(false);
+    QObject::connect(&c.runInput, &RunInput::failed, messages, [refused] { *refused = true; });
+    QObject::connect(&c.runInput.feed(), &InspectorFeed::inspected, messages, [messages, refused] {
+        if (std::exchange(*refused, false)) messages->succeeded();
+    });
     QObject::connect(&c.selection, &Selection::currentChanged, messages, &Messages::succeeded);
     QObject::connect(&c.training, &TrainingController::runBegan, messages, &Messages::succeeded);
     QObject::connect(&c.checkpoint, &CheckpointController::opened, messages, &Messages::succeeded);

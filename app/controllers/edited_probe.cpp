@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include "answers/evaluation_answer.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspector_feed.h"
 #include "interventions/edit_words.h"
 #include "interventions/map_edits.h"
 #include "types/error.h"
@@ -57,26 +54,6 @@ QString effectText(const wire::EffectAlone& effect) {
         .arg(effect.before, 0, 'f', 3)
         .arg(std::isnan(effect.after) ? QStringLiteral("< %1").arg(effect.least, 0, 'f', 3)
                                       : QString::number(effect.after, 'f', 3));
-}
-
-EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {
-    connect(&m_task, &LongTask::failed, this, &EditEvaluation::failed);
-}
-
-EditEvaluation::~EditEvaluation() {
-    m_task.disconnect();
-    m_task.abandon();
-    m_looker.queue().clear();
-}
-
-void EditEvaluation::evaluate(const Subject& subject, const std::string& split) {
-    const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits());
-    // Two models are in the memory only while this runs.
-    m_looker.askOnce(
-        m_task, QStringLiteral("Evaluating on %1").arg(name), effectQuestion(subject, split),
-        core::editEffectOf,
-        [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); },
-        true);
 }
 
 QString effectHtml(const EditEffect& effect, const QString& split, const QString& words) {

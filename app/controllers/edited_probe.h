@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Probes of a model with and without the edits of the inspector.
+// What the edits of an inspector change: of a probe, and of an evaluation.
 #pragma once
 
 #include <memory>
@@ -31,28 +31,6 @@ widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
 /// The effect of a single edit on the answer that is likeliest without edits, as text: "occurs
 /// 0.936 → 0.012".
 QString effectText(const wire::EffectAlone& effect);
-
-// Measures what the edits of an inspector change over a split. This runs in a session of its own,
-// which ends with the result, so that the inspector stays usable.
-
-class EditEvaluation : public QObject {
-    Q_OBJECT
-public:
-    explicit EditEvaluation(QObject* parent = nullptr);
-    ~EditEvaluation() override;
-
-    /// Runs the examples of the split with and without the edits of the subject.
-    void evaluate(const Subject& subject, const std::string& split);
-    LongTask& task() { return m_task; }
-
-Q_SIGNALS:
-    void evaluated(const relascope::EditEffect& effect, const QString& split, const QString& words);
-    void failed(const QString& sentence);
-
-private:
-    Looker m_looker{wire::Lane::Long};
-    LongTask m_task;
-};
 
 /// The result of an evaluation as rich text: "accuracy 92.9 % → 51.2 %, change −41.7 points [−43.9,
 /// −39.5] ...".

@@ -187,6 +187,7 @@ void InspectorFeed::forget() {
 
 void InspectorFeed::forgetInput() {
     ++m_inputs;
+    m_unread = false;
     m_request = {};
     m_own.reset();
     m_text.clear();
@@ -195,6 +196,7 @@ void InspectorFeed::forgetInput() {
 
 void InspectorFeed::choose(const Question& input) {
     ++m_inputs;  // an input that is being read is no longer wanted
+    m_unread = input.option("text") || input.option("image");
     m_request = input;
     m_text = QString::fromStdString(input.text("text"));
     if (input.option("text")) return readText();
@@ -215,20 +217,26 @@ void InspectorFeed::choose(const Question& input) {
         },
         [this, input = m_inputs](ProbeSample read) {
             if (input != m_inputs) return;
+            m_unread = false;
             m_own = std::move(read);
             Q_EMIT inputRead();
         },
-        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+        [this](const QString& sentence) {
+            m_unread = false;
+            Q_EMIT failed(sentence);
+        });
 }
 
 void InspectorFeed::chooseText(const QString& text) {
     ++m_inputs;
+    m_unread = !text.isEmpty();
     m_text = text;
     m_textNote.clear();
     m_typing.start();
 }
 
 void InspectorFeed::note(const QString& sentence) {
+    m_unread = false;
     m_textNote = sentence;
     Q_EMIT textRead();
 }

@@ -120,7 +120,7 @@ public:
     /// The step of the weights whose maps are shown; nullopt without a result.
     std::optional<qint64> shownStep() const { return m_shownStep; }
     /// Whether what is shown is what was asked for last.
-    bool settled() const { return !busy() && !m_again; }
+    bool settled() const { return !busy() && !m_again && !m_unread; }
     /// Drops the requests that have no answer yet.
     void drop();
     /// Drops the one that a training has not answered, as it has ended.
@@ -187,7 +187,8 @@ private:
 
     Question m_request;  ///< the input that was chosen last; without options where none was
     std::optional<ProbeSample> m_own;
-    quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
+    bool m_unread = false;  ///< m_request is typed or being read
+    quint64 m_inputs = 0;   ///< incremented with each input, so that late results can be dropped
     /// The example of the data that is sent to a training, and its name.
     std::optional<std::pair<wire::Example, ProbeSample>> m_example;
 

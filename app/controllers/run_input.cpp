@@ -307,9 +307,10 @@ void RunInput::refuse(const QString& sentence) {
 
 void RunInput::choose(const Question& input) {
     if (!m_options) {
-        m_ownInputs[m_run] = input;
+        m_ownInputs[m_run] = input;  // until the run has been read
         return;
     }
+    if (input.option("image")) return chooseImage(QString::fromStdString(input.text("image")));
     if (m_pinned && input.option("text") && input.text("text") == m_options->data.pinned_text)
         return chooseSample(kPinnedSplit, 0);
     if (input.option("text")) return m_feed.offerText(QString::fromStdString(input.text("text")));
@@ -391,6 +392,7 @@ void RunInput::search(const std::shared_ptr<LongJob>& job, const wire::Example& 
 }
 
 void RunInput::chooseImage(const QString& path) {
+    if (!m_options && !m_run.isEmpty()) return choose(inputAs({{"image", path.toStdString()}}));
     if (!m_options || showsCapture()) {
         Q_EMIT failed(
             showsCapture()

@@ -170,9 +170,7 @@ QWidget* DataPage::right() {
     auto* statistics = withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"),
                                 [this] { return m_statistics->csv(); });
     statistics->addPgfplots([this] { return m_statistics->pgfplots(m_statisticsCaption); });
-    statistics->figure = [this] {
-        return widgets::StatisticsView::figureOf(m_statistics->shown(), m_statistics->note());
-    };
+    statistics->figure = [this] { return m_statistics->figure(); };
     statistics->caption = [this] { return m_statisticsCaption; };
     statistics->describe = [this] { return m_statisticsView; };
     auto* scroll = new QScrollArea(panel);

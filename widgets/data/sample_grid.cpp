@@ -457,23 +457,17 @@ std::unique_ptr<QWidget> SampleGrid::figure() const {
         const auto found = m_cells.find(i);
         samples.push_back(found == m_cells.end() ? ShownSample() : found->second);
     }
-    return figureOf(m_example, std::move(samples), m_names, columns());
-}
-
-std::unique_ptr<QWidget> SampleGrid::figureOf(const ShownSample& cell,
-                                              std::vector<ShownSample> samples,
-                                              const QStringList& classNames, int columns) {
     auto grid = std::make_unique<SampleGrid>();
     grid->setPalette(Theme::current().palette());
     grid->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     const auto count = static_cast<int>(samples.size());
-    grid->setData(count, cell, classNames);
+    grid->setData(count, m_example, m_names);
     grid->setSamples(0, std::move(samples));
     const QSize one = grid->cellSize();
     // A picture of one row is as wide as its samples.
-    columns = std::clamp(columns, 1, std::max(1, count));
-    const int rows = (count + columns - 1) / columns;
-    grid->resize(2 * kSheetMargin + columns * one.width() - kSheetGap,
+    const int across = std::clamp(columns(), 1, std::max(1, count));
+    const int rows = (count + across - 1) / across;
+    grid->resize(2 * kSheetMargin + across * one.width() - kSheetGap,
                  2 * kSheetMargin + rows * one.height() - kSheetGap);
     return grid;
 }

@@ -54,10 +54,6 @@ public:
     QRect cellRect(qint64 index) const;  ///< in the viewport, with the label
     /// These samples as a picture, whose size depends on their number alone; null without any.
     std::unique_ptr<QWidget> figure() const;
-    /// Samples in rows of `columns`, in cells of the size of `cell`.
-    static std::unique_ptr<QWidget> figureOf(const ShownSample& cell,
-                                             std::vector<ShownSample> samples,
-                                             const QStringList& classNames, int columns);
 
 Q_SIGNALS:
     void samplesNeeded(qint64 first, int count);

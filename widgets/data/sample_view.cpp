@@ -310,14 +310,9 @@ int SampleView::wantedHeight() const {
 }
 
 std::unique_ptr<QWidget> SampleView::figure() const {
-    return figureOf(m_shown, m_names);
-}
-
-std::unique_ptr<QWidget> SampleView::figureOf(const ShownSample& shown,
-                                              const QStringList& classNames) {
     auto view = std::make_unique<SampleView>();
     view->setPalette(Theme::current().palette());
-    view->setSample(shown, classNames);
+    view->setSample(m_shown, m_names);
     // A hidden widget gets its resize event only when it is drawn, and lays out its parts then.
     const auto layOut = [&view](int height) {
         view->resize(kSampleWidth, height);

@@ -118,8 +118,6 @@ public:
     QString csv() const;
     /// The sample as a picture with its label, whose size does not depend on the window.
     std::unique_ptr<QWidget> figure() const;
-    static std::unique_ptr<QWidget> figureOf(const ShownSample& shown,
-                                             const QStringList& classNames);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;

@@ -73,13 +73,12 @@ QString StatisticsView::csv() const {
     return QString::fromStdString(core::csvOf(m_shown));
 }
 
-std::unique_ptr<QWidget> StatisticsView::figureOf(const DataStatistics& statistics,
-                                                  const QString& note) {
+std::unique_ptr<QWidget> StatisticsView::figure() const {
     auto view = std::make_unique<StatisticsView>();
     view->setPalette(Theme::current().palette());
     view->resize(kStatisticsWidth, 1);  // the note is wrapped at the width
-    view->setStatistics(statistics);
-    view->setNote(note);
+    view->setStatistics(m_shown);
+    view->setNote(m_note);
     view->resize(kStatisticsWidth, view->sizeHint().height());
     return view;
 }

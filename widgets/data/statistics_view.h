@@ -30,8 +30,8 @@ public:
     QString csv() const;
     /// The bars as pgfplots source.
     QString pgfplots(const QString& caption) const;
-    /// Statistics as a picture, whose size does not depend on the window.
-    static std::unique_ptr<QWidget> figureOf(const DataStatistics& statistics, const QString& note);
+    /// The statistics as a picture, whose size does not depend on the window.
+    std::unique_ptr<QWidget> figure() const;
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/relation_inspector.h"
 
+#include <QApplication>
 #include <QDragEnterEvent>
 #include <QEvent>
 #include <QMimeData>
+#include <QPointer>
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QUrl>
@@ -307,6 +309,10 @@ void RelationInspector::arrangeReading() {
     if (!m_reading) m_beside = m_splitter->saveState();
     m_reading = reading;
     m_across = across;
+    // Putting a pane elsewhere takes the keyboard from the text that is being typed in it.
+    const QPointer<QWidget> typing = m_sourceBox->isAncestorOf(QApplication::focusWidget())
+                                         ? QApplication::focusWidget()
+                                         : nullptr;
     placeSmallMaps();
     if (across) {
         m_outer->insertWidget(0, m_sourceBox);
@@ -324,6 +330,7 @@ void RelationInspector::arrangeReading() {
     }
     const int room = across ? width() : width() * (m_compact ? 62 : 46) / 100;
     m_source->setReading(reading && room >= kWideSource, across && !m_compact);
+    if (typing) typing->setFocus(Qt::OtherFocusReason);
 }
 
 void RelationInspector::resizeEvent(QResizeEvent* event) {
