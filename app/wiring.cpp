@@ -413,7 +413,8 @@ void wireStatus(ErrorStrip& banner, widgets::StatusStrip& strip, widgets::LogDra
     auto* messages = &c.messages;
     // What could not be inspected is inspected again.
     const auto refused = std::make_shared<bool>(false);
-    QObject::connect(&c.runInput, &RunInput::failed, messages, [refused] { *refused = true; });
+    QObject::connect(&c.runInput.feed(), &InspectorFeed::refused, messages,
+                     [refused] { *refused = true; });
     QObject::connect(&c.runInput.feed(), &InspectorFeed::inspected, messages, [messages, refused] {
         if (std::exchange(*refused, false)) messages->succeeded();
     });

@@ -204,7 +204,10 @@ void WorkbenchPage::connectCurves() {
         m_recalled = false;
         recallScan();
     });
-    connect(&c.runInput, &RunInput::splitsChanged, this, &WorkbenchPage::recallScan);
+    connect(&c.runInput, &RunInput::splitsChanged, this, [this] {
+        recallScan();
+        scanAtEnd();
+    });
     connect(&c.runs.records(), &RunRecords::loaded, this, [this](const QString& path) {
         m_curves->clearPoints(path);
         showPoints(path);
@@ -387,6 +390,8 @@ void WorkbenchPage::scanAtEnd() {
     if (info->state == RunState::Running || info->state == RunState::Paused) {
         m_training = path;
     } else if (m_training == path && !(m_c.training.busy() && m_c.training.run() == path)) {
+        // The data of one that was not shown when it ended are read first.
+        if (m_c.runInput.run() != path || !m_c.runInput.options()) return;
         m_training.clear();
         if (m_scansAtEnd && info->state == RunState::Done && !m_c.training.busy())
             Q_EMIT learnRequested(AtlasPage::Learn::AtEnd);
@@ -421,7 +426,9 @@ void WorkbenchPage::showEmptyOrNot() {
         isSetUp ? QStringLiteral("Press Start to train on %1.").arg(m_c.experiment.title())
                 : QStringLiteral("Choose an experiment on the left and press Start."));
     m_empty->setButtonText(isSetUp ? QString() : QStringLiteral("Train the quick start"));
-    const bool any = !m_c.selection.runs().isEmpty() || m_c.training.busy();
+    // A view with data has maps without a run.
+    const bool any =
+        !m_c.selection.runs().isEmpty() || m_c.training.busy() || m_inspector->result();
     m_stack->setCurrentIndex(any || m_alwaysPanes ? 1 : 0);
 }
 
