@@ -57,6 +57,19 @@ TEST_F(LanguageTest, TypedTextIsReadByTheModelThatTrains) {
     EXPECT_TRUE(shows("the cat saw the dog"));
 }
 
+TEST_F(LanguageTest, PanesThatAreArrangedAnewLeaveTheKeyboardInTheText) {
+    finishedText();
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    click(source()->textInput()->typeButton());
+    auto* field = source()->textInput()->field();
+    field->setFocus();
+    ASSERT_TRUE(field->hasFocus());
+    for (int k = 0; k < 2; ++k) {
+        inspector()->toggleReading();
+        EXPECT_TRUE(field->hasFocus());
+    }
+}
+
 TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
     finishedText();
     ASSERT_TRUE(shows("the cat saw the dog"));

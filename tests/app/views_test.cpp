@@ -360,6 +360,7 @@ TEST_F(ViewsTest, WithDataItOpensWithoutTheWeights) {
     open("map");
     auto* again = in.workbench()->inspector();
     ASSERT_NE(again->result(), nullptr);
+    EXPECT_TRUE(again->isVisibleTo(in.workbench())) << "in place of what an empty page says";
     EXPECT_FALSE(again->mapPane()->menu()->describe());  // there is no command for it
     QString error;
     ASSERT_TRUE(again->mapPane()->menu()->write(place("map-2.svg"), &error));
@@ -373,6 +374,33 @@ TEST_F(ViewsTest, WithDataItOpensWithoutTheWeights) {
     EXPECT_FALSE(tab->view()->isEmpty());
     ASSERT_TRUE(tab->view()->menu()->write(place("lens-2.svg"), &error));
     EXPECT_TRUE(picture("lens-2.svg").contains("from the view file lens.relaview"));
+}
+
+TEST_F(ViewsTest, AnInputThatIsChosenMeanwhileEndsIt) {
+    c().runEdits.addWords(QStringLiteral("layer 1 relation 1 zero"));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->edited(); }));
+    save(inspector()->mapPane()->menu(), "edited");
+    auto& in = startAgain();
+    auto& input = in.controllers().runInput;
+    QSignalSpy opened(&in.views(), &ViewFiles::opened);
+    const auto choose = [&](qint64 example) {
+        input.chooseSample(QStringLiteral("validation"), example);
+        return waitUntil([&] {
+            return shows(in) && input.feed().settled() &&
+                   input.feed().shown().value<std::int64_t>("sample") == example;
+        });
+    };
+    QObject::connect(&input, &RunInput::sampleShown, &in, [&](const QString&, qint64 shown) {
+        if (shown == 0) input.chooseSample(QStringLiteral("validation"), 3);
+    });
+    in.views().open(place("edited.relaview"));
+    ASSERT_TRUE(waitUntil([&] {
+        return shows(in) && input.feed().settled() &&
+               input.feed().shown().value<std::int64_t>("sample") == 3;
+    }));
+    ASSERT_TRUE(choose(5));
+    EXPECT_EQ(opened.count(), 0);
+    EXPECT_TRUE(in.controllers().runEdits.list().edits.empty());
 }
 
 TEST_F(ViewsTest, RefusesInASentence) {
