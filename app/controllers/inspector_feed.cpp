@@ -248,9 +248,8 @@ void InspectorFeed::readText() {
     if (!m_tokenizer) return note(m_noTokenizer);
     m_reading.post(
         this,
-        [text = m_text.toStdString(), tokenizer = m_tokenizer, model = *m_model](std::stop_token) {
-            return typedText(*tokenizer, text, model);
-        },
+        [text = m_text.toStdString(), tokenizer = m_tokenizer,
+         model = *m_model](const std::stop_token&) { return typedText(*tokenizer, text, model); },
         [this, input = m_inputs](TypedText typed) {
             if (input != m_inputs) return;
             m_own = std::move(typed.sample);
@@ -270,7 +269,7 @@ void InspectorFeed::offerText(const QString& text) {
 void InspectorFeed::chooseTextFile(const QString& path) {
     m_reading.post(
         this,
-        [path](std::stop_token) {
+        [path](const std::stop_token&) {
             return QString::fromStdString(beginningOfText(path.toStdString()));
         },
         [this, input = m_inputs](const QString& text) {

@@ -130,7 +130,7 @@ InspectorFeed::Source RunInput::source() const {
 
 QString RunInput::whyNotEdited() const {
     if (!showsCapture()) return {};
-    if (const QString none = m_runs.whyNoModel(m_run); !none.isEmpty()) return none;
+    if (QString none = m_runs.whyNoModel(m_run); !none.isEmpty()) return none;
     return m_runs.records().kept(m_run).empty()
                ? QStringLiteral(
                      "Captures hold maps without weights, and this run kept no weights "

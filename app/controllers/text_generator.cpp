@@ -76,16 +76,17 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     const auto work = [this, asked = *m_asked, follows = m_follow](
                           Engine& models, LongJob& job, const Looker::Progress& progress) {
         wire::GenerateWatch watch;
-        watch.prompt = [&](std::vector<std::string> pieces, std::vector<std::int64_t> ids) {
+        watch.prompt = [&](const std::vector<std::string>& pieces,
+                           const std::vector<std::int64_t>& ids) {
             job.report([this, pieces, ids, both = asked.edits.at(0).anyEnabled()] {
                 m_tokens = ids;
                 Q_EMIT began(pieces, both);
             });
         };
-        watch.plain = [&](std::vector<GeneratedToken> tokens) {
+        watch.plain = [&](const std::vector<GeneratedToken>& tokens) {
             job.report([this, tokens] { Q_EMIT plainWritten(tokens); });
         };
-        watch.tokens = [&](std::vector<GeneratedToken> tokens) {
+        watch.tokens = [&](const std::vector<GeneratedToken>& tokens) {
             job.report([this, tokens] {
                 for (const auto& token : tokens) m_tokens.push_back(token.chosen.id);
                 Q_EMIT written(tokens);
