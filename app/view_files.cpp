@@ -118,7 +118,7 @@ ViewFiles::ViewFiles(MainWindow& window) : QObject(&window), m_window(window) {
     connect(&c.runs.records(), &RunRecords::loaded, this, &ViewFiles::shown, Qt::QueuedConnection);
     // The message stands already; what was to follow does not.
     const auto forget = [this](const InspectorFeed& feed) {
-        if (m_wanted && m_wanted->feed == &feed) m_wanted.reset();
+        if (m_wanted && m_wanted->asked && m_wanted->feed == &feed) m_wanted.reset();
     };
     connect(&c.runInput, &RunInput::failed, this, [&c, forget] { forget(c.runInput.feed()); });
     connect(&c.checkpoint, &CheckpointController::failed, this,

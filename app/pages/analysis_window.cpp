@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/analysis_window.h"
 
+#include <QApplication>
 #include <QCloseEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -145,6 +146,9 @@ void AnalysisWindow::showGroup(core::AnalysisGroup group) {
     for (int at = 0; at < m_bar->count(); ++at)
         m_bar->setTabVisible(
             at, static_cast<AnalysisTab*>(m_pages->widget(at))->analysis().group == group);
+    // QTabBar gives tabs that were hidden their room only when it is laid out anew.
+    QResizeEvent again(m_bar->size(), m_bar->size());
+    QApplication::sendEvent(m_bar, &again);
 }
 
 std::vector<int> AnalysisWindow::shownTabs() const {
