@@ -50,7 +50,7 @@ std::optional<View> shownBefore(const QSettings& s) {
         View view;
         static_cast<Question&>(view) = core::questionOf(core::kInspectView, json);
         return view;
-    } catch (const Error&) {  // of another version
+    } catch (const std::exception&) {  // of another version
         return std::nullopt;
     }
 }
@@ -74,7 +74,10 @@ void saveView(MainWindow& window, QSettings& s) {
     const auto& feed = c.runInput.feed();
     const auto& view = c.selection.view();
     View shown;
-    static_cast<Question&>(shown) = weightsAt(c.selection.current(), c.selection.step());
+    // A question has a model: where no run is shown, a place that is none of the runs.
+    const QString run = c.selection.current();
+    static_cast<Question&>(shown) =
+        weightsAt(run.isEmpty() ? QStringLiteral(".") : run, c.selection.step());
     const auto& input = feed.chosen() ? feed.request() : feed.shown();
     shown.options = core::inputOf(input).options;
     widgets::addViewOptions(shown, view, widgets::FigurePart::Map | widgets::FigurePart::SmallMaps);

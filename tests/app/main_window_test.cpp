@@ -196,6 +196,22 @@ TEST_F(MainWindowTest, TheSessionComesBack) {
     QSettings().clear();
 }
 
+TEST_F(MainWindowTest, TheLookComesBackWithoutARun) {
+    window.reset();
+    const auto wanted = InspectorView().with(&InspectorView::order, MapOrder::Spread);
+    {
+        MainWindow first(true);
+        first.controllers().runs.setFolder(folder.path());
+        first.show();
+        ASSERT_TRUE(first.controllers().selection.current().isEmpty());
+        first.controllers().selection.setView(wanted);
+        first.close();
+    }
+    MainWindow second(true);
+    EXPECT_EQ(second.controllers().selection.view(), wanted);
+    QSettings().clear();
+}
+
 TEST_F(MainWindowTest, ScreenshotsHaveTheSizeAskedFor) {
     Launch launch;
     launch.screenshot = folder.path() + "/window.png";
