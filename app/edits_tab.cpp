@@ -9,10 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/atlas.h"
-#include "analysis/duel.h"
-#include "analysis/origins.h"
-#include "analysis/scan.h"
+#include "analysis/analysis.h"
 #include "answers/evaluation_answer.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
@@ -169,8 +166,7 @@ std::unique_ptr<InspectorWhy> EditsTab::makeWhy(InspectorEditing& editing) {
                         : noModel();
             return subjectOf(editing);
         });
-    connect(why.get(), &InspectorWhy::tablesRequested, this,
-            [this] { measure(core::originsAnalysis().name); });
+    connect(why.get(), &InspectorWhy::tablesRequested, this, [this] { measure("qk-attribution"); });
     return why;
 }
 
@@ -274,8 +270,9 @@ std::optional<View> EditsTab::describeCheckpoint() const {
 }
 
 void EditsTab::measure(const std::string& analysis) {
-    if (analysis == core::duelAnalysis().name) return m_window.showPage(PageId::Duel);
-    if (analysis == core::atlasAnalysis().name || analysis == core::scanAnalysis().name) {
+    const auto page = core::analysisNamed(analysis).page;
+    if (page == core::AnalysisPage::Duel) return m_window.showPage(PageId::Duel);
+    if (page == core::AnalysisPage::Atlas) {
         m_window.showPage(PageId::Atlas);
         return qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->showTab(analysis);
     }

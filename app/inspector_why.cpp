@@ -4,7 +4,7 @@
 #include <QStringList>
 #include <utility>
 
-#include "analysis/origins.h"
+#include "analysis/analysis.h"
 #include "app/pages/data_source.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -117,7 +117,7 @@ void InspectorWhy::ask() {
         note += QStringLiteral("; of step %1, the newest whose weights were kept").arg(*step);
     panel().setNote(note);
     const auto& choice = panel().choice();
-    const auto& origins = core::originsAnalysis();
+    const auto& origins = core::analysisNamed("qk-attribution");
     auto asked = questionOf(origins, *subject);
     asked.set("top", kPairsOfASign);
     if (!choice.against.isEmpty()) asked.set("against", choice.against.toStdString());

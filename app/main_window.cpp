@@ -18,7 +18,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "analysis/scan.h"
+#include "analysis/analysis.h"
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
 #include "app/main_window.h"
@@ -40,7 +40,7 @@
 #include "app/view_files.h"
 #include "app/window_state.h"
 #include "app/wiring.h"
-#include "widgets/analysis/findings_bar.h"
+#include "widgets/analysis/scan/findings_bar.h"
 #include "widgets/bar/notice_bar.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/curves/curve_panel.h"
@@ -556,13 +556,13 @@ void addFurtherPages(MainWindow& window) {
     QObject::connect(atlas, &AtlasPage::learnRefused, workbench, &WorkbenchPage::showNoFindings);
     QObject::connect(findings, &widgets::FindingsBar::moreRequested, &window, [&window, atlas] {
         window.showPage(PageId::Atlas);
-        atlas->showTab(core::scanAnalysis().name);
+        atlas->showTab("scan");
     });
     QObject::connect(findings, &widgets::FindingsBar::mapRequested, atlas,
                      &AtlasPage::mapRequested);
     QObject::connect(findings, &widgets::FindingsBar::exampleRequested, atlas,
                      [atlas](qint64 example, const MapCell& cell) {
-                         const auto* scan = atlas->tab(core::scanAnalysis().name);
+                         const auto* scan = atlas->tab("scan");
                          Q_EMIT atlas->exampleRequested(scan->split(), example, cell);
                      });
 

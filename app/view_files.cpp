@@ -8,9 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "analysis/atlas.h"
-#include "analysis/duel.h"
-#include "analysis/scan.h"
+#include "analysis/analysis.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/typed_text.h"
 #include "app/curves_figure.h"
@@ -233,8 +231,8 @@ void ViewFiles::show(const QString& path, View view) {
     m_wanted = Wanted{std::move(view), path};
     if (command == core::kStudyView) return openStudy();
     if (command == core::kCurvesView) return openCurves();
-    if (command == core::duelAnalysis().name || m_wanted->view.subjects.size() > 1)
-        return openDuel();
+    const auto* analysis = core::findAnalysis(command);
+    if ((analysis && analysis->twoModels) || m_wanted->view.subjects.size() > 1) return openDuel();
     run ? openRun() : openCheckpoint();
 }
 
@@ -507,19 +505,18 @@ void ViewFiles::finish() {
 }
 
 AnalysisTab* ViewFiles::showAnalysis(const std::string& name) {
-    if (name == core::duelAnalysis().name) {
-        m_window.showPage(PageId::Duel);
-        return m_window.duelPage()->tab();
+    const auto* analysis = core::findAnalysis(name);
+    if (!analysis || analysis->place == 0) return nullptr;
+    m_window.edits().measure(name);
+    switch (analysis->page) {
+        case core::AnalysisPage::Duel:
+            return m_window.duelPage()->tab();
+        case core::AnalysisPage::Atlas:
+            return qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->tab(analysis->name);
+        case core::AnalysisPage::Measure:
+            break;
     }
-    const bool ofPage = name == core::atlasAnalysis().name || name == core::scanAnalysis().name;
-    if (!ofPage && !core::findAnalysis(name)) return nullptr;
-    try {
-        m_window.edits().measure(name);
-        return ofPage ? qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->tab(name)
-                      : m_window.measurePage()->analyses().tab(name);
-    } catch (const std::out_of_range&) {
-        return nullptr;
-    }
+    return m_window.measurePage()->analyses().tab(analysis->name);
 }
 
 }  // namespace relascope::app

@@ -11,9 +11,8 @@
 #include <optional>
 
 #include "analysis/analysis.h"
-#include "analysis/captured_maps.h"
 #include "analysis/open_model.h"
-#include "analysis/pair_accuracy.h"
+#include "analysis/pairs/captured_maps.h"
 #include "analysis/run_analysis.h"
 #include "answers/answer_text.h"
 #include "app/cli/commands.h"
@@ -191,9 +190,9 @@ Command analysisCommand(const core::Analysis& analysis) {
             // What follows the difference is what a sentence is judged by.
             if (analysis.input == AnalysisInput::Pair && pairs)
                 values.try_emplace("metric", std::string("following"));
-            if (!analysis.onPairs || !pairs)
+            if (analysis.onPairs.empty() || !pairs)
                 return runAnalysis(analysis, *asked, values, *wanted, call);
-            const auto& onPairs = analysis.onPairs();
+            const auto& onPairs = core::analysisNamed(analysis.onPairs);
             for (const auto& [name, value] : values)
                 if (!onPairs.field(name))
                     throw OptionError(optionName(name), "is not for minimal pairs");
@@ -218,12 +217,12 @@ int inspectAlong(const InspectArguments& a, const Call& call) {
     core::OptionValues values = {{"kind", a.kind},          {"layer", whole(a.layer)},
                                  {"index", whole(a.index)}, {"source", whole(a.source)},
                                  {"to", whole(a.to)},       {"answer", a.answer}};
-    return runAnalysis(*core::findAnalysis("along"), asked, values, {a.out, a.fetches}, call);
+    return runAnalysis(core::analysisNamed("along"), asked, values, {a.out, a.fetches}, call);
 }
 
 int evaluatePairs(const Question& given, const std::string& checkpoint, const std::string& out,
                   const Call& call) {
-    const auto& analysis = core::pairsAnalysis();
+    const auto& analysis = core::analysisNamed("pair-accuracy");
     auto asked = given;
     asked.command = analysis.name;
     asked.subjects.front().checkpoint = checkpoint;

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "app/cli/commands.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"

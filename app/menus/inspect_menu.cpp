@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "analysis/analysis.h"
-#include "analysis/origins.h"
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/hypothesis.h"
+#include "analysis/pairs/hypothesis.h"
 #include "app/pages/statement_line.h"
 #include "types/text_format.h"
 #include "widgets/theme/controls.h"

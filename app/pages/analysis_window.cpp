@@ -16,9 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "analysis/atlas.h"
-#include "analysis/duel.h"
-#include "analysis/scan.h"
+#include "analysis/analysis.h"
 #include "app/controllers/step.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/edit_words.h"
@@ -34,18 +32,10 @@ namespace {
 /// In saved options: the names of the analyses whose options are shown.
 constexpr const char *kUnfolded = "unfolded", *kOfPaths = "of_paths";
 
-std::vector<const core::Analysis*> analysesOfWindow() {
-    auto all = core::analyses();
-    for (const auto* ofPage :
-         {&core::atlasAnalysis(), &core::scanAnalysis(), &core::duelAnalysis()})
-        std::erase(all, ofPage);
-    return all;
-}
-
 }  // namespace
 
 AnalysisWindow::AnalysisWindow(QUndoStack& history, Measurements& measurements)
-    : AnalysisWindow(analysesOfWindow(), history, measurements) {}
+    : AnalysisWindow(core::analysesOf(core::AnalysisPage::Measure), history, measurements) {}
 
 AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
                                QUndoStack& history, Measurements& measurements)

@@ -7,28 +7,26 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/atlas.h"
-#include "analysis/contrast.h"
-#include "analysis/dictionary.h"
-#include "analysis/scan.h"
+#include "analysis/analysis.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/inspector_feed.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/map_edits.h"
 #include "widgets/analysis/analysis_frame.h"
-#include "widgets/analysis/atlas_view.h"
+#include "widgets/analysis/atlas/atlas_view.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
 
 AtlasPage::AtlasPage(Controllers& controllers)
-    : AnalysisWindow({&core::atlasAnalysis(), &core::scanAnalysis()}, controllers.history,
+    : AnalysisWindow(core::analysesOf(core::AnalysisPage::Atlas), controllers.history,
                      controllers.measurements),
       m_controllers(controllers) {
     auto& c = m_controllers;
-    m_atlas = static_cast<widgets::AtlasView*>(tab(core::atlasAnalysis().name)->view());
-    addOfMap(core::contrastAnalysis(), QStringLiteral("Contrast: what makes the difference"));
-    addOfMap(core::dictionaryAnalysis(), QStringLiteral("What a map compares"));
+    m_atlas = static_cast<widgets::AtlasView*>(tab("atlas")->view());
+    addOfMap(core::analysisNamed("contrast"),
+             QStringLiteral("Contrast: what makes the difference"));
+    addOfMap(core::analysisNamed("qk-components"), QStringLiteral("What a map compares"));
     connect(m_atlas, &widgets::AtlasView::relationChosen, this, &AtlasPage::showMap);
     const auto follow = [this](auto* sender, auto signal) {
         connect(sender, signal, this, &AtlasPage::refresh);
@@ -60,7 +58,7 @@ AtlasPage::AtlasPage(Controllers& controllers)
         Q_EMIT workbenchRequested();
     });
     connect(this, &AnalysisWindow::exampleRequested, this, &AtlasPage::showExample);
-    auto* scan = &tab(core::scanAnalysis().name)->asking();
+    auto* scan = &tab("scan")->asking();
     connect(scan, &Asking::reported, this, [this](const Answer& answer, bool finished) {
         const auto& scanned = *about().subject;
         QString weights = scanned.name.section(QStringLiteral(", "), -1);
@@ -113,7 +111,7 @@ void AtlasPage::showMap() {
 }
 
 LongTask& AtlasPage::scanTask() {
-    return tab(core::scanAnalysis().name)->asking().task();
+    return tab("scan")->asking().task();
 }
 
 void AtlasPage::showExample(const QString& split, qint64 example, const MapCell& cell) {
@@ -130,7 +128,7 @@ void AtlasPage::showExample(const QString& split, qint64 example, const MapCell&
 
 void AtlasPage::learn(Learn why) {
     setSubject(subject());
-    auto& tab = *this->tab(core::scanAnalysis().name);
+    auto& tab = *this->tab("scan");
     if (why == Learn::Kept) return tab.findKept();
     if (tab.asking().followed()) return;
     if (!tab.missing().isEmpty())
@@ -141,8 +139,7 @@ void AtlasPage::learn(Learn why) {
 }
 
 bool AtlasPage::hasKeptScan(const QString& path) {
-    return !path.isEmpty() && !QDir(path + u'/' + QString::fromStdString(core::scanAnalysis().name))
-                                   .isEmpty(QDir::Files);
+    return !path.isEmpty() && !QDir(path + QStringLiteral("/scan")).isEmpty(QDir::Files);
 }
 
 std::optional<Subject> AtlasPage::subject() const {
@@ -183,10 +180,10 @@ void AtlasPage::refresh() {
 }
 
 QByteArray AtlasPage::panesState() const {
-    return tab(core::atlasAnalysis().name)->view()->findChild<QSplitter*>()->saveState();
+    return tab("atlas")->view()->findChild<QSplitter*>()->saveState();
 }
 void AtlasPage::restorePanes(const QByteArray& state) {
-    tab(core::atlasAnalysis().name)->view()->findChild<QSplitter*>()->restoreState(state);
+    tab("atlas")->view()->findChild<QSplitter*>()->restoreState(state);
 }
 
 }  // namespace relascope::app

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/duel.h"
+#include "analysis/analysis.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/typed_text.h"
 #include "app/opener.h"
@@ -82,7 +82,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
       m_inspector(new widgets::RelationInspector(this)),
       m_linked(new QToolButton(this)),
       m_below(new QStackedWidget(this)),
-      m_measure(new AnalysisWindow({&core::duelAnalysis()}, controllers.history,
+      m_measure(new AnalysisWindow(core::analysesOf(core::AnalysisPage::Duel), controllers.history,
                                    controllers.measurements)),
       m_apart(new widgets::EmptyState({}, {}, this)) {
     setAccessibleName(QStringLiteral("Duel"));
@@ -217,7 +217,7 @@ std::optional<View> DuelPage::describe(std::size_t side) const {
 }
 
 AnalysisTab* DuelPage::tab() const {
-    return m_measure->tab(core::duelAnalysis().name);
+    return m_measure->tab("duel");
 }
 
 void DuelPage::refuse(const QString& sentence) {

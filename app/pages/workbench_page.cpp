@@ -23,7 +23,7 @@
 #include "app/pages/first_view.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
-#include "widgets/analysis/findings_bar.h"
+#include "widgets/analysis/scan/findings_bar.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"

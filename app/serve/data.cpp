@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "analysis/pair_objects.h"
+#include "analysis/pairs/pair_objects.h"
 #include "datasets/examples.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/readers/npz.h"

@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <type_traits>
 
-#include "analysis/captured_maps.h"
+#include "analysis/analysis.h"
 #include "analysis/open_model.h"
-#include "analysis/pair_accuracy.h"
+#include "analysis/pairs/captured_maps.h"
+#include "analysis/pairs/pair_inputs.h"
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"

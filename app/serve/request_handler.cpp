@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analysis/run_analysis.h"
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "answers/evaluation_answer.h"
 #include "app/serve/files.h"
 #include "app/serve/kept_results.h"

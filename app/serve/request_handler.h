@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/ablation_options.h"
+#include "analysis/ablate/options.h"
 #include "analysis/open_model.h"
 #include "app/serve/data.h"
 #include "app/serve/question_subject.h"

@@ -4,23 +4,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/ablation_options.h"
-#include "analysis/along_training.h"
-#include "analysis/atlas.h"
-#include "analysis/attribution.h"
-#include "analysis/contrast.h"
-#include "analysis/dictionary.h"
-#include "analysis/duel.h"
-#include "analysis/evaluation.h"
-#include "analysis/head_measures.h"
-#include "analysis/lens.h"
-#include "analysis/origins.h"
-#include "analysis/pair_accuracy.h"
-#include "analysis/patching_options.h"
-#include "analysis/phenomena.h"
-#include "analysis/scan.h"
-#include "analysis/shares.h"
-#include "analysis/symbol_heads.h"
 #include "answers/answer_text.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
@@ -30,14 +13,43 @@
 
 namespace relascope::core {
 
+namespace {
+
+/// Descriptions that are registered; analyses are registered in any order.
+std::vector<Analysis (*)()>& descriptions() {
+    static std::vector<Analysis (*)()> all;
+    return all;
+}
+
+const std::vector<Analysis>& described() {
+    static const std::vector<Analysis> all = [] {
+        std::vector<Analysis> made;
+        for (const auto describe : descriptions()) made.push_back(describe());
+        std::ranges::sort(made, {}, &Analysis::place);
+        return made;
+    }();
+    return all;
+}
+
+}  // namespace
+
+RegisterAnalysis::RegisterAnalysis(Analysis (*describe)()) {
+    descriptions().push_back(describe);
+}
+
 const std::vector<const Analysis*>& analyses() {
-    static const std::vector<const Analysis*> all = {
-        &scanAnalysis(),          &ablationAnalysis(),    &patchingAnalysis(),
-        &lensAnalysis(),          &attributionAnalysis(), &sharesAnalysis(),
-        &alongTrainingAnalysis(), &duelAnalysis(),        &atlasAnalysis(),
-        &contrastAnalysis(),      &dictionaryAnalysis(),  &originsAnalysis(),
-        &headMeasuresAnalysis(),  &pairsAnalysis(),       &phenomenaAnalysis(),
-        &symbolHeadsAnalysis()};
+    static const std::vector<const Analysis*> all = [] {
+        std::vector<const Analysis*> listed;
+        for (const auto& one : described())
+            if (one.place > 0) listed.push_back(&one);
+        return listed;
+    }();
+    return all;
+}
+
+std::vector<const Analysis*> analysesOf(AnalysisPage page) {
+    auto all = analyses();
+    std::erase_if(all, [&](const Analysis* one) { return one->page != page; });
     return all;
 }
 
@@ -59,13 +71,13 @@ std::string currentName(const std::string& name) {
 }
 
 const Analysis* findAnalysis(const std::string& given) {
-    const auto name = currentName(given);
-    auto all = analyses();
-    for (const auto* own : {&evaluateAnalysis(), &effectAnalysis(), &verifyAnalysis()})
-        all.push_back(own);
-    const auto at = std::find_if(all.begin(), all.end(),
-                                 [&](const Analysis* one) { return one->name == name; });
-    return at == all.end() ? nullptr : *at;
+    const auto at = std::ranges::find(described(), currentName(given), &Analysis::name);
+    return at == described().end() ? nullptr : &*at;
+}
+
+const Analysis& analysisNamed(const std::string& name) {
+    if (const auto* found = findAnalysis(name)) return *found;
+    throw Error("There is no analysis '" + name + "'.");
 }
 
 bool isFormerOption(const std::string& analysis, const std::string& option) {

@@ -17,8 +17,7 @@
 
 namespace relascope::core {
 
-struct AnalysisRunner;  // run_analysis.h
-struct Layout;          // answers/layout.h
+struct Layout;  // answers/layout.h
 
 /// What an analysis reads beside the model.
 enum class AnalysisInput {
@@ -37,6 +36,9 @@ enum class AnalysisGroup { Parts, Pairs, Text };
 /// "Parts", in menus and above the tabs, and a sentence about the group.
 std::string groupTitle(AnalysisGroup group);
 std::string groupSummary(AnalysisGroup group);
+
+/// The page of the window that shows it.
+enum class AnalysisPage { Measure, Atlas, Duel };
 
 /// Values of options by their names; what is not there has its default.
 using OptionValues = std::map<std::string, FieldValue>;
@@ -62,6 +64,7 @@ struct ReportFile {
 
 struct Analysis {
     std::string name;     ///< of the command, and in sessions: "lens"
+    int place = 0;        ///< among the tabs, from 1; 0: it is none of analyses()
     std::string title;    ///< "Logit lens"
     std::string summary;  ///< in lists of commands: "shows what a model would answer after ..."
     /// Of one on demand, before it is measured: a sentence that says what it measures and what one
@@ -69,6 +72,7 @@ struct Analysis {
     std::string purpose = {};
     std::string progressText;  ///< "Reading the answers after each layer"
     AnalysisGroup group = AnalysisGroup::Parts;
+    AnalysisPage page = AnalysisPage::Measure;
     AnalysisInput input = AnalysisInput::Sample;
     /// Of AnalysisInput::Data: a model without data is analysed, too.
     bool dataOptional = false;
@@ -79,8 +83,8 @@ struct Analysis {
     bool onDemand = false;
     /// A cancelled one can be continued: by Watch::known or AnalysisSubject::kept.
     bool continues = false;
-    /// The analysis that answers the same question on minimal pairs. Null: there is none.
-    const Analysis& (*onPairs)() = nullptr;
+    /// The name of the one that answers the same question on minimal pairs; empty: there is none.
+    std::string onPairs = {};
     /// Of AnalysisInput::Data and Pair: also reads minimal pairs (AnalysisSubject::pairs).
     bool readsPairs = false;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
@@ -131,12 +135,21 @@ struct Analysis {
     bool operator==(const Analysis& other) const { return name == other.name; }
 };
 
-/// All of them, in the order of the tabs: those of a group stand together.
+/// Adds an analysis, as a static object in the file that describes it. `describe` is called once,
+/// after static initialisation.
+struct RegisterAnalysis {
+    explicit RegisterAnalysis(Analysis (*describe)());
+};
+
+/// Those that have a tab, in the order of Analysis::place: those of a group stand together.
 const std::vector<const Analysis*>& analyses();
+std::vector<const Analysis*> analysesOf(AnalysisPage page);
 /// The name of the analysis that had this one in an earlier version; any other name as it is.
 std::string currentName(const std::string& name);
-/// One of these or of evaluation.h, also by a former name; null for an unknown name.
+/// One that is registered, also by a former name; null for an unknown name.
 const Analysis* findAnalysis(const std::string& name);
+/// The same; throws Error for an unknown name.
+const Analysis& analysisNamed(const std::string& name);
 
 /// Throws OptionError(name, ...) for a value that is out of bounds, of another kind, or of no
 /// field.

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/ablation.h"
+#include "analysis/ablate/ablation.h"
 #include "analysis/answer_names.h"
-#include "analysis/attribution.h"
-#include "analysis/edit_effect.h"
+#include "analysis/attribute/attribution.h"
 #include "analysis/edited_model.h"
-#include "analysis/lens.h"
+#include "analysis/eval/edit_effect.h"
+#include "analysis/lens/lens.h"
 #include "analysis/opened_parts.h"
-#include "analysis/pair_reading.h"
-#include "analysis/patching.h"
+#include "analysis/pairs/pair_reading.h"
+#include "analysis/patch/patching.h"
 #include "evaluate/evaluate.h"
 #include "interventions/edited_run.h"
 #include "model/architecture.h"

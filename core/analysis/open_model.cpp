@@ -11,7 +11,7 @@
 #include "analysis/answer_names.h"
 #include "analysis/edited_model.h"
 #include "analysis/opened_parts.h"
-#include "analysis/pair_reading.h"
+#include "analysis/pairs/pair_reading.h"
 #include "checkpoint/adapter.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/family_form.h"

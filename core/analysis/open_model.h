@@ -159,14 +159,14 @@ public:
                       const Interventions& interventions = {}, const std::stop_token& stop = {},
                       const ProgressCallback& progress = {},
                       const std::function<void(const PatchResult&)>& partial = {});
-    /// The logit lens: the answers of the model after each layer (analysis/lens.h). Throws
+    /// The logit lens: the answers of the model after each layer (analysis/lens/lens.h). Throws
     /// OptionError if the model or the sample has no such answers, or the sample does not fit the
     /// model.
     LensResult lens(const ProbeSample& sample, const LensOptions& what,
                     const std::vector<std::string>& classNames,
                     const Interventions& interventions = {});
     /// The amount that each part of the model adds to the logit of an answer
-    /// (analysis/attribution.h). Throws as lens().
+    /// (analysis/attribute/attribution.h). Throws as lens().
     Attribution attribution(const ProbeSample& sample, const AttributionOptions& what,
                             const std::vector<std::string>& classNames,
                             const Interventions& interventions = {});

@@ -73,7 +73,13 @@ struct AnalysisRunner {
     std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
 };
 
-/// Of one of analyses().
+/// Adds the runner of an analysis, as a static object in the file that computes it. `make` is
+/// called once, after static initialisation.
+struct RegisterRunner {
+    RegisterRunner(const char* analysis, AnalysisRunner (*make)());
+};
+
+/// Throws Error for an analysis without one.
 const AnalysisRunner& runnerOf(const Analysis& analysis);
 
 /// The runner of an analysis whose options and result are structs. `run` gets the checked options;

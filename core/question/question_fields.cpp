@@ -103,7 +103,7 @@ Specs analysisSpecs(const Analysis& analysis) {
         all = {askedField("split", FieldKind::Text, "split to measure on"),
                askedPath("text", "a text to measure on"),
                askedPath("data", ".npz images to measure on")};
-        if (analysis.onPairs || analysis.readsPairs) append(all, minimalPairFields());
+        if (!analysis.onPairs.empty() || analysis.readsPairs) append(all, minimalPairFields());
     } else if (analysis.input == AnalysisInput::Sentences) {
         all = minimalPairFields();
     } else if (analysis.input == AnalysisInput::Pair) {

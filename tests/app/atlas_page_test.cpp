@@ -11,7 +11,7 @@
 #include <QTabBar>
 #include <filesystem>
 
-#include "answers/atlas_answer.h"
+#include "analysis/atlas/answer.h"
 #include "app/edits_tab.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
@@ -20,8 +20,8 @@
 #include "app/run_export.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
-#include "widgets/analysis/atlas_sheet.h"
-#include "widgets/analysis/atlas_view.h"
+#include "widgets/analysis/atlas/atlas_sheet.h"
+#include "widgets/analysis/atlas/atlas_view.h"
 #include "widgets/analysis/declared_view.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/duel.h"
+#include "analysis/duel/duel.h"
 #include "app/controllers/typed_text.h"
 #include "app/edits_tab.h"
 #include "app/launch.h"

@@ -21,7 +21,7 @@
 #include "support/processes.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
-#include "widgets/analysis/along_view.h"
+#include "widgets/analysis/along/along_view.h"
 #include "widgets/edits/edits_panel.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/maps/map_view.h"

@@ -7,8 +7,9 @@
 #include <QTest>
 #include <QUndoStack>
 
-#include "analysis/atlas.h"
-#include "analysis/scan.h"
+#include "analysis/analysis.h"
+#include "analysis/atlas/atlas.h"
+#include "analysis/scan/scan.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/statement_line.h"
@@ -66,7 +67,7 @@ TEST(HypothesisLine, CompletesTheWordThatIsTyped) {
 TEST(HypothesisLine, StandsAboveMeasureAndIsKeptWithTheRun) {
     QUndoStack history;
     Measurements measurements;
-    AnalysisWindow page({&atlasAnalysis(), &scanAnalysis()}, history, measurements);
+    AnalysisWindow page({&analysisNamed("atlas"), &analysisNamed("scan")}, history, measurements);
     page.setSubject(subjectAt("/runs/a", {"same(colour)"}));
     auto* tab = page.tab("atlas");
     auto* line = tab->findChild<StatementLine*>();
@@ -88,7 +89,7 @@ TEST(HypothesisLine, StandsAboveMeasureAndIsKeptWithTheRun) {
     EXPECT_EQ(line->text(), "same(colour); j - i = 1");
     // And in the next session.
     QUndoStack later;
-    AnalysisWindow again({&atlasAnalysis(), &scanAnalysis()}, later, measurements);
+    AnalysisWindow again({&analysisNamed("atlas"), &analysisNamed("scan")}, later, measurements);
     again.restoreOptions(page.saveOptions());
     again.setSubject(subjectAt("/runs/b", {}));
     EXPECT_EQ(again.tab("atlas")->findChild<StatementLine*>()->text(), "same(size)");

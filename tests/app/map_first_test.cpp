@@ -6,7 +6,7 @@
 #include <QSignalSpy>
 #include <QTreeWidget>
 
-#include "analysis/scan.h"
+#include "analysis/scan/scan.h"
 #include "app/controllers/inspector_edits.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
@@ -15,7 +15,7 @@
 #include "app/pages/data_source.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/analysis/analysis_frame.h"
-#include "widgets/analysis/findings_bar.h"
+#include "widgets/analysis/scan/findings_bar.h"
 #include "widgets/curves/curve_plot.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"

@@ -8,7 +8,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "analysis/scan.h"
+#include "analysis/scan/scan.h"
 #include "app/controllers/measurements.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"

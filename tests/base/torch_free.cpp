@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "analysis/analysis.h"
-#include "analysis/lens.h"
+#include "analysis/lens/lens.h"
 #include "checkpoint/checkpoint.h"
 #include "data/text_files.h"
 #include "model/architecture.h"

@@ -9,15 +9,16 @@
 #include <random>
 #include <set>
 
-#include "analysis/atlas.h"
-#include "analysis/contrast.h"
-#include "analysis/duel.h"
+#include "analysis/analysis.h"
+#include "analysis/atlas/atlas.h"
+#include "analysis/contrast/contrast.h"
+#include "analysis/duel/duel.h"
 #include "analysis/open_model.h"
-#include "analysis/origins.h"
+#include "analysis/origins/origins.h"
+#include "analysis/parts/score_factors.h"
+#include "analysis/parts/weight_scores.h"
 #include "analysis/run_analysis.h"
-#include "analysis/scan.h"
-#include "analysis/score_factors.h"
-#include "analysis/weight_scores.h"
+#include "analysis/scan/scan.h"
 #include "bench/benchmark_parts.h"
 #include "bench/inspect_benchmark.h"
 #include "checkpoint/checkpoint.h"
@@ -212,10 +213,10 @@ BenchmarkResult runAnalysisBenchmark(const std::string& name) {
         if (scan && part.number("passes") == 1.0 && estimated == 0.0) estimated = since(start);
     };
     if (scan)
-        runnerOf(scanAnalysis())
+        runnerOf(analysisNamed("scan"))
             .run(subject, {{"examples", std::int64_t{20}}, {"seconds", std::int64_t{600}}}, watch);
     else
-        runnerOf(atlasAnalysis())
+        runnerOf(analysisNamed("atlas"))
             .run(subject, {{"examples", std::int64_t{5000}}, {"use_examples", std::int64_t{0}}},
                  watch);
     BenchmarkResult result;
@@ -310,7 +311,7 @@ BenchmarkResult runDuelBenchmark(const std::string& name) {
     other->model = &b, other->path = stored.path();
     subject.other = std::move(other);
     const auto start = Clock::now();
-    runnerOf(duelAnalysis())
+    runnerOf(analysisNamed("duel"))
         .run(subject,
              {{"examples", std::int64_t{500}}, {"tokens", tokens}, {"untrained", std::int64_t{0}}},
              {});
@@ -339,7 +340,7 @@ BenchmarkResult runWhyBenchmark(const std::string& name) {
     result.parameters = parameterCount(options);
     if (contrast) {
         const auto start = Clock::now();
-        runnerOf(contrastAnalysis())
+        runnerOf(analysisNamed("contrast"))
             .run(subject,
                  {{"layer", std::int64_t{2}},
                   {"attribute", std::string("same object")},
@@ -351,7 +352,7 @@ BenchmarkResult runWhyBenchmark(const std::string& name) {
         subject.sample = subject.data->sample(0);
         const auto layer = options.get<StackDepth>().n_layers;
         const auto run = [&](const char* kind, std::int64_t i, std::int64_t j) {
-            runnerOf(originsAnalysis())
+            runnerOf(analysisNamed("qk-attribution"))
                 .run(subject,
                      {{"layer", layer}, {"kind", std::string(kind)}, {"source", i}, {"to", j}}, {});
         };

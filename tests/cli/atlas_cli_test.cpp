@@ -9,7 +9,7 @@
 #include <list>
 #include <nlohmann/json.hpp>
 
-#include "analysis/atlas.h"
+#include "analysis/atlas/atlas.h"
 #include "cli/command_line.h"
 #include "datasets/readers/npz.h"
 #include "datasets/registry.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One input at every kept step: equal to single probes there, with edits and without.
-#include "analysis/along_training.h"
+#include "analysis/along/along_training.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/ablation_options.h"
+#include "analysis/ablate/options.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "run/run_folder.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "analysis/open_model.h"
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/tensor_io.h"
 #include "model/model.h"

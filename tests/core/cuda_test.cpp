@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "analysis/open_model.h"
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "evaluate/evaluate.h"
 #include "model/attention/relational_attention.h"
 #include "model/graph/device_graph.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "support/golden_cases.h"
 #include "support/rooms.h"
 

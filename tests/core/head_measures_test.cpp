@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Head measures: maps whose values are known in advance, and models against plain sums over maps.
-#include "analysis/head_measures.h"
+#include "analysis/heads/head_measures.h"
+#include "analysis/analysis.h"
 
 #include <gtest/gtest.h>
 
@@ -145,7 +146,7 @@ TEST(HeadMeasures, OfALanguageModelAreSumsOverItsMaps) {
         EXPECT_NEAR(head->values[m], edited.even[m], 1e-6) << found.measures[m];
     EXPECT_NE(found.find(MapKind::SensoryAttention, 1, 0)->values, head->values);
     // A line of the table for each head, and the names above.
-    const auto csv = core::headMeasuresAnalysis().csv(core::answerOf(found));
+    const auto csv = core::analysisNamed("heads").csv(core::answerOf(found));
     EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), maps + 1);
     EXPECT_TRUE(csv.starts_with(
         "layer,kind,head,previous token,duplicate token,induction,itself,first token,reading\n1,"));

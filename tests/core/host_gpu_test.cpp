@@ -5,7 +5,7 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "model/attention/cuda_check.h"
 #include "model/decode/generate.h"
 #include "model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Hypotheses of one's own: what is read, what they say of pairs, and what errors name.
-#include "analysis/hypothesis.h"
+#include "analysis/pairs/hypothesis.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/hypothesis_sentences.h"
+#include "analysis/pairs/hypothesis_sentences.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 

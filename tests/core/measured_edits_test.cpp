@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "analysis/ablation_options.h"
+#include "analysis/ablate/options.h"
 #include "analysis/open_model.h"
-#include "analysis/patching_options.h"
+#include "analysis/patch/options.h"
 #include "interventions/edit_values.h"
 #include "support/edits.h"
 #include "support/rooms.h"

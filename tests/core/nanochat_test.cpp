@@ -8,8 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/attribution.h"
-#include "analysis/verify.h"
+#include "analysis/attribute/attribution.h"
+#include "analysis/verify/verify.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/family_form.h"
 #include "checkpoint/source.h"

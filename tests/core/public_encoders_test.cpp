@@ -9,12 +9,13 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "analysis/attribution.h"
+#include "analysis/analysis.h"
+#include "analysis/attribute/attribution.h"
 #include "analysis/edited_model.h"
-#include "analysis/head_measures.h"
+#include "analysis/heads/head_measures.h"
 #include "analysis/open_model.h"
-#include "analysis/origins.h"
-#include "analysis/pair_accuracy.h"
+#include "analysis/origins/origins.h"
+#include "analysis/pair_accuracy/pair_accuracy.h"
 #include "analysis/run_analysis.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
@@ -186,9 +187,9 @@ TEST_F(Encoder, RefusesWhatNeedsANextToken) {
         {"a BERT reads in both directions and writes no text; put [MASK] into a text"});
     const auto sample = m_model.textInput("the [MASK] is");
     m_subject.sample = sample;
-    has(said([&] { runnerOf(attributionAnalysis()).run(m_subject, {}, {}); }),
+    has(said([&] { runnerOf(analysisNamed("attribute")).run(m_subject, {}, {}); }),
         {"the output of a BERT passes a gelu", "lens"});
-    has(said([&] { runnerOf(headMeasuresAnalysis()).run(m_subject, {}, {}); }),
+    has(said([&] { runnerOf(analysisNamed("heads")).run(m_subject, {}, {}); }),
         {"head-measures needs a model of next tokens", "BERT"});
     RunOptions run;
     has(said([&] { startFrom(run, kFamilies + "bert"); }),
@@ -222,7 +223,7 @@ TEST(PublicEncoders, ScoresAreSumsOfParts) {
         sample.source.tokens = {3, 7, 9, 4, 12, 8};
         subject.sample = sample;
         for (const std::int64_t layer : {1, 2, 3}) {
-            const auto answer = runnerOf(originsAnalysis())
+            const auto answer = runnerOf(analysisNamed("qk-attribution"))
                                     .run(subject,
                                          {{"kind", std::string("attention-sa")},
                                           {"layer", layer},
@@ -336,7 +337,7 @@ TEST_F(Encoder, PairsAreScoredByHiddenWords) {
         return sum;
     };
     m_subject.data = pairs;
-    const auto answer = runnerOf(pairsAnalysis()).run(m_subject, {}, {});
+    const auto answer = runnerOf(analysisNamed("pair-accuracy")).run(m_subject, {}, {});
     const auto& table = answer.table("pairs");
     EXPECT_NEAR(table.numbers("good_score")[0], plain("unbelievable relationships", 0), 1e-4);
     EXPECT_NEAR(table.numbers("bad_score")[0], plain("unchanged relationships", 0), 1e-4);

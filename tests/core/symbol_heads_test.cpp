@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules in context, and symbol heads: the prompts, patching against a plain computation with edits,
 // and the decisions on numbers that are known in advance.
-#include "analysis/symbol_heads.h"
+#include "analysis/symbol_heads/symbol_heads.h"
+#include "analysis/analysis.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -12,7 +13,7 @@
 #include <random>
 #include <set>
 
-#include "analysis/ablation_options.h"
+#include "analysis/ablate/options.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
@@ -210,7 +211,7 @@ public:
             if (parameter.dim() > 1) parameter.mul_(larger);
     }
     Answer ask(core::OptionValues values = {}) {
-        return core::runnerOf(core::symbolHeadsAnalysis()).run(subject, values, {});
+        return core::runnerOf(core::analysisNamed("symbol-heads")).run(subject, values, {});
     }
 
 private:
@@ -356,7 +357,7 @@ TEST(SymbolHeads, ArePatchedAsByHandInPublicModelsAndWithEdits) {
         subject.model = &model;
         const core::OptionValues values = {{"pairs", std::int64_t{4}},
                                            {"examples", std::int64_t{3}}};
-        const auto& runner = core::runnerOf(core::symbolHeadsAnalysis());
+        const auto& runner = core::runnerOf(core::analysisNamed("symbol-heads"));
         const auto answer = runner.run(subject, values, {});
         expectPlain(model, answer, 3);
         // With an edit in force, which is in force in the context that is patched from, too.
@@ -376,7 +377,7 @@ TEST(SymbolHeads, FindTheHeadThatWasPlanted) {
     core::OpenedModel model(std::string(RELASCOPE_FIXTURES) + "/rules", "", "cpu");
     core::AnalysisSubject subject;
     subject.model = &model;
-    const auto answer = core::runnerOf(core::symbolHeadsAnalysis())
+    const auto answer = core::runnerOf(core::analysisNamed("symbol-heads"))
                             .run(subject, {{"what", std::vector<std::string>{"heads", "mlp"}}}, {});
     EXPECT_EQ(answer.number("examples"), 5.0);  // of ten, by the context
     for (const auto accuracy : answer.table("rules").numbers("accuracy")) EXPECT_GT(accuracy, 0.95);
@@ -425,7 +426,7 @@ TEST(SymbolHeads, RefuseWhatCannotBeAsked) {
     core::OpenedModel gpt2(publicModel("gpt2_tied"), "", "cpu");
     core::AnalysisSubject subject;
     subject.model = &gpt2;
-    const auto& runner = core::runnerOf(core::symbolHeadsAnalysis());
+    const auto& runner = core::runnerOf(core::analysisNamed("symbol-heads"));
     const auto refused = [&](core::OptionValues values) {
         return refusal([&] { runner.run(subject, values, {}); });
     };
@@ -457,7 +458,7 @@ TEST(SymbolHeads, SayWhatTheyCost) {
     core::OpenedModel gpt2(publicModel("gpt2_tied"), "", "cpu");
     core::AnalysisSubject subject;
     subject.model = &gpt2;
-    const auto& analysis = core::symbolHeadsAnalysis();
+    const auto& analysis = core::analysisNamed("symbol-heads");
     const auto cost = core::runnerOf(analysis).cost(subject, {});
     EXPECT_EQ(cost.parts.at("heads"), 8);
     EXPECT_GT(cost.seconds, 0.0);

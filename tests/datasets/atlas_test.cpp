@@ -2,13 +2,14 @@
 // The atlas of relations: attributes that are planted, permuted or of no relation, untrained
 // models, what a short training learns, cancelled and continued atlases, and what cannot be
 // described.
-#include "analysis/atlas.h"
+#include "analysis/atlas/atlas.h"
+#include "analysis/analysis.h"
+#include "analysis/atlas/answer.h"
 #include "answers/answer_text.h"
-#include "answers/atlas_answer.h"
 
-#include "analysis/atlas_labels.h"
-#include "analysis/conjunctions.h"
-#include "analysis/plain_reading.h"
+#include "analysis/atlas/labels.h"
+#include "analysis/pairs/conjunctions.h"
+#include "analysis/pairs/plain_reading.h"
 
 #include <gtest/gtest.h>
 
@@ -17,11 +18,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/auc_draws.h"
 #include "analysis/open_model.h"
-#include "analysis/pair_objects.h"
-#include "analysis/pair_reading.h"
-#include "analysis/relation_matching.h"
+#include "analysis/pairs/auc_draws.h"
+#include "analysis/pairs/pair_objects.h"
+#include "analysis/pairs/pair_reading.h"
+#include "analysis/pairs/relation_matching.h"
 #include "analysis/run_analysis.h"
 #include "datasets/generators/cards.h"
 #include "datasets/generators/pairs.h"
@@ -64,7 +65,7 @@ struct Asked {
     RelationAtlas atlas(OptionValues values = {}, const AnalysisWatch& watch = {}) {
         values.try_emplace("use_examples", std::int64_t{0});
         values.try_emplace("untrained", std::int64_t{0});
-        return relationAtlasOf(atlasRunner().run(subject, values, watch));
+        return relationAtlasOf(runnerOf(analysisNamed("atlas")).run(subject, values, watch));
     }
 };
 
@@ -198,13 +199,14 @@ TEST(Atlas, WhatIsKnownOfAStepIsTakenFromTheRun) {
     EXPECT_FALSE(relation.sent.bins.empty());
     for (const auto* text : {&relation.highest.front().text, &relation.lowest.front().text})
         EXPECT_EQ(text->find("patch ("), 0u) << *text;
-    const auto json = atlasAnalysis().json(answerOf(atlas));
+    const auto json = analysisNamed("atlas").json(answerOf(atlas));
     EXPECT_EQ(json.at("relations").size(), atlas.relations.size());
     EXPECT_EQ(json.at("steps").size(), 2u);
     EXPECT_NE(csvOf(answerOf(atlas).table("fits")).find("layer 1 relation 1,same object,"),
               std::string::npos);
-    EXPECT_NE(atlasAnalysis().latex(answerOf(atlas)).find("\\begin{tabular}"), std::string::npos);
-    EXPECT_NE(atlasAnalysis().terminal(answerOf(atlas)).find("layer 1 relation 1: "),
+    EXPECT_NE(analysisNamed("atlas").latex(answerOf(atlas)).find("\\begin{tabular}"),
+              std::string::npos);
+    EXPECT_NE(analysisNamed("atlas").terminal(answerOf(atlas)).find("layer 1 relation 1: "),
               std::string::npos);
 }
 
@@ -216,7 +218,7 @@ TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
                                  {"use_examples", std::int64_t{50}},
                                  {"along", true}};
     const auto whole = asked.atlas(values);
-    const auto text = atlasAnalysis().json(answerOf(whole)).dump();
+    const auto text = analysisNamed("atlas").json(answerOf(whole)).dump();
     ASSERT_FALSE(whole.metric.empty());
     for (const int reports : {1, 3, 5}) {
         std::optional<Answer> known;
@@ -228,7 +230,7 @@ TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
         ASSERT_TRUE(known);
         AnalysisWatch again;
         again.known = known;
-        EXPECT_EQ(atlasAnalysis().json(answerOf(asked.atlas(values, again))).dump(), text)
+        EXPECT_EQ(analysisNamed("atlas").json(answerOf(asked.atlas(values, again))).dump(), text)
             << reports;
     }
 }
@@ -301,11 +303,12 @@ TEST(Atlas, DataWithoutFactsHaveThoseOfTheirPatches) {
     AnalysisSubject subject;
     subject.model = &model, subject.run = folder / "run", subject.device = "cpu";
     subject.data = tinyData().validation;
-    const auto atlas = relationAtlasOf(atlasRunner().run(subject,
-                                                         {{"use_examples", std::int64_t{0}},
-                                                          {"untrained", std::int64_t{0}},
-                                                          {"examples", std::int64_t{30}}},
-                                                         {}));
+    const auto atlas = relationAtlasOf(runnerOf(analysisNamed("atlas"))
+                                           .run(subject,
+                                                {{"use_examples", std::int64_t{0}},
+                                                 {"untrained", std::int64_t{0}},
+                                                 {"examples", std::int64_t{30}}},
+                                                {}));
     std::vector<std::string> names;
     for (const auto& attribute : atlas.attributes) names.push_back(attribute.name);
     EXPECT_EQ(names, (std::vector<std::string>{"colour distance", "distance", "same side",

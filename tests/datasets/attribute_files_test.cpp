@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/pair_objects.h"
+#include "analysis/pairs/pair_objects.h"
 #include "datasets/registry.h"
 #include "options/presets.h"
 #include "support/rooms.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Contrast: shares add up to 1 and are those of a plain computation over all pairs, facts add up to
 // the pairs of parts, and what cannot be compared is refused with the reason.
-#include "analysis/contrast.h"
+#include "analysis/contrast/contrast.h"
+#include "analysis/analysis.h"
 
 #include <torch/utils.h>
 
@@ -13,12 +14,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/contrast_terms.h"
-#include "analysis/dictionary.h"
+#include "analysis/contrast/terms.h"
+#include "analysis/dictionary/dictionary.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
-#include "analysis/origins.h"
-#include "analysis/pair_objects.h"
+#include "analysis/origins/origins.h"
+#include "analysis/pairs/pair_objects.h"
 #include "analysis/run_analysis.h"
 #include "interventions/editor.h"
 #include "options/run_settings.h"
@@ -36,7 +37,7 @@ struct ContrastOfRun : StepSubject {
     Answer measure(core::OptionValues values, const core::AnalysisWatch& watch = {}) {
         values.try_emplace("attribute", std::string("same object"));
         values.try_emplace("untrained", std::int64_t{0});
-        return core::contrastRunner().run(subject, values, watch);
+        return core::runnerOf(core::analysisNamed("contrast")).run(subject, values, watch);
     }
 };
 
@@ -92,8 +93,8 @@ TEST(Contrast, SharesAddUpToOneAndTheDifferenceIsThatOfThePairs) {
         if (parts.texts("side")[row] == "both") both += parts.numbers("share")[row];
     EXPECT_NEAR(sumOf(answer.table("facts")), both, 1e-6);
     EXPECT_EQ(answer.table("facts").rows(), 9U) << "shape, colour and the rest";
-    EXPECT_EQ(core::contrastAnalysis().csv(answer).rfind("side,i,j,share,low,high,", 0), 0u);
-    const auto text = core::contrastAnalysis().terminal(answer);
+    EXPECT_EQ(core::analysisNamed("contrast").csv(answer).rfind("side,i,j,share,low,high,", 0), 0u);
+    const auto text = core::analysisNamed("contrast").terminal(answer);
     EXPECT_NE(text.find("The strongest pair of parts is"), std::string::npos) << text;
 }
 
@@ -401,14 +402,17 @@ TEST(Contrast, OfATableHasTheNamesOfItsColumns) {
         EXPECT_EQ(std::isfinite(parts.numbers("untrained_low")[row]),
                   answer.number("untrained_split") > 0.0);
     }
-    const auto form = core::dictionaryRunner().run(measured.subject, {}, {}).table("form");
+    const auto form = core::runnerOf(core::analysisNamed("qk-components"))
+                          .run(measured.subject, {}, {})
+                          .table("form");
     EXPECT_EQ(form.texts("feature"), measured.subject.data->featureNames());
     // A cell of one input has no data beside it, but the run has.
     measured.subject.sample = measured.subject.data->sample(0);
     measured.subject.interventions.data = core::editDataOf(measured.run.splits(), options.model);
     measured.subject.data = nullptr;
-    const auto origins = core::originsRunner().run(
-        measured.subject, {{"source", std::int64_t{0}}, {"to", std::int64_t{1}}}, {});
+    const auto origins =
+        core::runnerOf(core::analysisNamed("qk-attribution"))
+            .run(measured.subject, {{"source", std::int64_t{0}}, {"to", std::int64_t{1}}}, {});
     EXPECT_TRUE(holds(origins.table("parts_i").texts("part"), "colour = blue"));
     EXPECT_TRUE(holds(origins.table("pairs").texts("j"), "is there"));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dictionary on data: patches of the Relational Games, sets of objects, tokens that are counted.
-#include "analysis/dictionary.h"
+#include "analysis/dictionary/dictionary.h"
+#include "analysis/analysis.h"
 
 #include <torch/utils.h>
 
@@ -24,7 +25,7 @@ using testing_support::StepSubject;
 struct DictionaryOfRun : StepSubject {
     using StepSubject::StepSubject;
     Answer measure(const core::OptionValues& values) {
-        return core::dictionaryRunner().run(subject, values, {});
+        return core::runnerOf(core::analysisNamed("qk-components")).run(subject, values, {});
     }
 };
 
@@ -78,7 +79,7 @@ TEST(DictionaryOfPatches, HasPatternsSharesAndFacts) {
     EXPECT_EQ(few.find("facts"), nullptr);
     EXPECT_EQ(few.table("components").find("receiver_follows"), nullptr);
     // Text shows no pictures; files have the numbers.
-    const auto& analysis = core::dictionaryAnalysis();
+    const auto& analysis = core::analysisNamed("qk-components");
     EXPECT_EQ(analysis.terminal(answer).find("Sender  "), std::string::npos);
     EXPECT_NE(analysis.latex(answer).find("Share"), std::string::npos);
     EXPECT_EQ(analysis.json(answer)["numbers"].size(), answer.table("numbers").rows());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Duels: a model with itself, with another seed, with edits, of another architecture and of another
 // tokenizer; cancelled and continued ones; and what cannot be compared.
-#include "analysis/duel.h"
+#include "analysis/duel/duel.h"
+#include "analysis/analysis.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "analysis/duel_numbers.h"
+#include "analysis/duel/numbers.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "data/text.h"
@@ -61,7 +62,7 @@ Duel duelWith(AnalysisSubject subject, OptionValues values, const AnalysisWatch&
         b->interventions.edits =
             editsNamed(words, other.points(subject.data->sample(0)), EditUse::Inspect, "other");
     subject.other = b;
-    return duelOf(duelRunner().run(subject, values, watch));
+    return duelOf(runnerOf(analysisNamed("duel")).run(subject, values, watch));
 }
 
 struct DuelOf {
@@ -158,11 +159,11 @@ TEST(DuelAnalysis, FreshSeedsMatchNoBetterThanChanceAndItSaysSo) {
               2)
         << says;
     EXPECT_EQ(says.find("match better than chance"), std::string::npos) << says;
-    const auto json = duelAnalysis().json(answerOf(duel));
+    const auto json = analysisNamed("duel").json(answerOf(duel));
     for (const auto& match : json.at("matching"))
         EXPECT_FALSE(match.at("better_than_chance").get<bool>());
     EXPECT_EQ(json.at("streams").size(), 4u);
-    EXPECT_NE(duelAnalysis().csv(answerOf(duel)).find("\nrelations,layer 1,layer 2,"),
+    EXPECT_NE(analysisNamed("duel").csv(answerOf(duel)).find("\nrelations,layer 1,layer 2,"),
               std::string::npos);
 }
 
@@ -314,7 +315,7 @@ TEST(DuelAnalysis, AnotherArchitectureHasAttentionAndStreamsInCommon) {
 TEST(DuelAnalysis, ACancelledOneContinuesToTheSameNumbers) {
     DuelOf one(seedRun(1));
     const OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{2}}};
-    const auto text = duelAnalysis().json(answerOf(one.duel(values))).dump();
+    const auto text = analysisNamed("duel").json(answerOf(one.duel(values))).dump();
     for (const int reports : {1, 2}) {
         std::optional<Answer> known;
         int left = reports;
@@ -326,7 +327,8 @@ TEST(DuelAnalysis, ACancelledOneContinuesToTheSameNumbers) {
         EXPECT_FALSE(known->complete);
         AnalysisWatch again;
         again.known = known;
-        EXPECT_EQ(duelAnalysis().json(answerOf(one.duel(values, again))).dump(), text) << reports;
+        EXPECT_EQ(analysisNamed("duel").json(answerOf(one.duel(values, again))).dump(), text)
+            << reports;
     }
 }
 
@@ -335,16 +337,16 @@ TEST(DuelAnalysis, OneOfOtherWeightsOrExamplesStartsAnew) {
     DuelOf one(seedRun(1));
     const OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{0}}};
     const auto duel = one.duel(values);
-    const auto text = duelAnalysis().json(answerOf(duel)).dump();
+    const auto text = analysisNamed("duel").json(answerOf(duel)).dump();
     auto other = duel;
     other.differences.clear();
     AnalysisWatch watch;
     watch.known = answerOf(other);
-    EXPECT_NE(duelAnalysis().json(answerOf(one.duel(values, watch))).dump(), text)
+    EXPECT_NE(analysisNamed("duel").json(answerOf(one.duel(values, watch))).dump(), text)
         << "it is continued";
     other.basis += "1";
     watch.known = answerOf(other);
-    EXPECT_EQ(duelAnalysis().json(answerOf(one.duel(values, watch))).dump(), text);
+    EXPECT_EQ(analysisNamed("duel").json(answerOf(one.duel(values, watch))).dump(), text);
     // Under the name of B's run those of another seed.
     const StepRun third(smallOccurs(3), 3);
     testing_support::TemporaryFolder home("duel-overwritten");

@@ -14,10 +14,11 @@
 #include <random>
 #include <set>
 
+#include "analysis/analysis.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
-#include "analysis/pair_accuracy.h"
-#include "analysis/phenomena.h"
+#include "analysis/pair_accuracy/pair_accuracy.h"
+#include "analysis/phenomena/phenomena.h"
 #include "analysis/run_analysis.h"
 #include "data/text_tokens.h"
 #include "datasets/generators/minimal_pairs.h"
@@ -61,9 +62,9 @@ TEST(PairScores, AreThoseOfTransformers) {
     for (const std::string family : {"gpt2_tied", "llama3_scaled_tied"}) {
         Speaker speaker(family);
         for (const bool mean : {false, true}) {
-            const auto answer =
-                speaker.ask(pairsAnalysis(), readMinimalPairs(kPairs + "pairs.jsonl"),
-                            {{"score", std::string(mean ? "mean" : "sum")}});
+            const auto answer = speaker.ask(analysisNamed("pair-accuracy"),
+                                            readMinimalPairs(kPairs + "pairs.jsonl"),
+                                            {{"score", std::string(mean ? "mean" : "sum")}});
             const auto& pairs = answer.table("pairs");
             const auto& scores = expected[family]["scores"];
             ASSERT_EQ(pairs.rows(), scores.size());
@@ -81,7 +82,7 @@ TEST(PairScores, AreThoseOfTransformers) {
             EXPECT_EQ(answer.text("read_before"), expected[family]["read_before"]);
             EXPECT_EQ(answer.number("ties"), 1.0);  // equal sentences
             EXPECT_EQ(answer.number("alike"), 1.0);
-            const auto remark = pairsAnalysis().remark(answer);
+            const auto remark = analysisNamed("pair-accuracy").remark(answer);
             EXPECT_NE(remark.find("In 1 pair both sentences are the same tokens"),
                       std::string::npos)
                 << remark;
@@ -95,7 +96,7 @@ TEST(PairScores, AreThoseOfTransformers) {
 TEST(PairScores, AreThePlainSumsOfOneSentenceAtATime) {
     Speaker speaker;
     const auto data = grammar("", 4);
-    const auto answer = speaker.ask(pairsAnalysis(), data);
+    const auto answer = speaker.ask(analysisNamed("pair-accuracy"), data);
     const auto& pairs = answer.table("pairs");
     const auto model = speaker.model->edited({});
     const auto tokenizer = speaker.model->tokenizer();
@@ -133,14 +134,14 @@ TEST(PairScores, LeaveOutWhatIsTooLongAndSayWhich) {
     auto pairs = generatePairs({"argument_order", 2});
     for (auto& pair : pairs) pair.good = pair.good.substr(0, 12), pair.bad = {"Not so."};
     pairs.push_back({longer + "a", {longer + "b"}, {}, "long", "", "", "pairs.jsonl, line 3"});
-    const auto answer = speaker.ask(pairsAnalysis(), listed(pairs));
+    const auto answer = speaker.ask(analysisNamed("pair-accuracy"), listed(pairs));
     EXPECT_EQ(answer.number("count"), 2.0);
     EXPECT_EQ(answer.number("left_out"), 1.0);
     EXPECT_EQ(answer.table("phenomena").rows(), 1u);
-    const auto remark = pairsAnalysis().remark(answer);
+    const auto remark = analysisNamed("pair-accuracy").remark(answer);
     EXPECT_NE(remark.find("1 pair is left out"), std::string::npos) << remark;
     EXPECT_NE(remark.find("pairs.jsonl, line 3"), std::string::npos) << remark;
-    EXPECT_THROW(speaker.ask(pairsAnalysis(), listed({pairs.back()})), Error);
+    EXPECT_THROW(speaker.ask(analysisNamed("pair-accuracy"), listed({pairs.back()})), Error);
 }
 
 TEST(PairScores, OfACharacterTokenizerBeginWithTheSecondToken) {
@@ -279,8 +280,8 @@ TEST(PairScores, StandBesideWordFrequencies) {
 }
 
 /// 60 pairs of which 90 % are right, with eight sets of words, beside four untrained models.
-PairAccuracy preferred() {
-    PairAccuracy one{"agreement_relative_clause", "", 60, 54, 0, 0.9, 0.78, 0.96};
+PairPreference preferred() {
+    PairPreference one{"agreement_relative_clause", "", 60, 54, 0, 0.9, 0.78, 0.96};
     one.words = 8;
     one.untrained = {0.4, 0.5, 0.55, 0.6};
     one.frequencies = 0.5;
@@ -337,14 +338,15 @@ TEST(PairScores, SayWhatIsPreferredAndWhereTokensDiffer) {
 TEST(PairScores, OfUntrainedModelsAndTokenCountsStandBesideThem) {
     Speaker speaker;
     const auto data = grammar("", 8);
-    const auto answer = speaker.ask(pairsAnalysis(), data);
+    const auto answer = speaker.ask(analysisNamed("pair-accuracy"), data);
     const auto& phenomena = answer.table("phenomena");
     // Each untrained model is one that is opened by itself.
     OpenedModel fresh(speaker.model->options(), 2000003, "cpu");
     fresh.setTokenizer(std::string(RELASCOPE_FIXTURES) + "/golden/public/gpt2_tied");
     AnalysisSubject subject;
     subject.model = &fresh, subject.data = data;
-    const auto own = runnerOf(pairsAnalysis()).run(subject, {{"untrained", std::int64_t{0}}}, {});
+    const auto own =
+        runnerOf(analysisNamed("pair-accuracy")).run(subject, {{"untrained", std::int64_t{0}}}, {});
     EXPECT_TRUE(std::isnan(own.table("phenomena").numbers("untrained")[0]));
     for (std::size_t f = 0; f < phenomena.rows(); ++f) {
         const double one = own.table("phenomena").numbers("pair_accuracy")[f];
@@ -364,8 +366,9 @@ TEST(PairScores, OfUntrainedModelsAndTokenCountsStandBesideThem) {
         EXPECT_EQ(phenomena.numbers("unequal_tokens")[f], unequal[names[f]]) << names[f];
         EXPECT_EQ(phenomena.numbers("good_shorter")[f], fewer[names[f]]) << names[f];
     }
-    EXPECT_NE(pairsAnalysis().remark(answer).find("word frequencies are not compared"),
-              std::string::npos);
+    EXPECT_NE(
+        analysisNamed("pair-accuracy").remark(answer).find("word frequencies are not compared"),
+        std::string::npos);
 }
 
 TEST(PairScores, AreNotPreferredByRandomModels) {
@@ -378,7 +381,7 @@ TEST(PairScores, AreNotPreferredByRandomModels) {
         fresh.setTokenizer(std::string(RELASCOPE_FIXTURES) + "/golden/public/gpt2_tied");
         AnalysisSubject subject;
         subject.model = &fresh, subject.data = data;
-        const auto answer = runnerOf(pairsAnalysis()).run(subject, {}, {});
+        const auto answer = runnerOf(analysisNamed("pair-accuracy")).run(subject, {}, {});
         for (const double one : answer.table("phenomena").numbers("preferred"))
             claims += one != 0.0;
     }
@@ -449,7 +452,7 @@ TEST(Phenomena, CalledLikeAColumnHaveOneOfTheirOwn) {
     EXPECT_NEAR(parts.numbers("phenomenon part")[0], -0.35, 1e-9);
     std::set<std::string> keys;
     for (const auto& column : parts.columns) EXPECT_TRUE(keys.insert(column.key).second);
-    EXPECT_EQ(phenomenaAnalysis().json(answer)["parts"][0]["part"], "layer 1 head 1");
+    EXPECT_EQ(analysisNamed("phenomena").json(answer)["parts"][0]["part"], "layer 1 head 1");
 }
 
 TEST(Phenomena, AreCarriedByNoPartOnlyWhereEveryIntervalIsWithin) {
@@ -499,12 +502,12 @@ TEST(Phenomena, MeasureEveryPartAsAnEditDoes) {
     for (auto& more : generatePairs({"agreement_prepositional_phrase", 10, 0}))
         pairs.push_back(more);
     const auto data = listed(pairs);
-    const auto answer =
-        speaker.ask(phenomenaAnalysis(), data, {{"what", std::vector<std::string>{"heads"}}});
+    const auto answer = speaker.ask(analysisNamed("phenomena"), data,
+                                    {{"what", std::vector<std::string>{"heads"}}});
     const auto &parts = answer.table("parts"), &cells = answer.table("cells");
     ASSERT_EQ(cells.rows(), 2 * parts.rows());
     EXPECT_EQ(answer.table("phenomena").rows(), 2u);
-    const auto base = speaker.ask(pairsAnalysis(), data);
+    const auto base = speaker.ask(analysisNamed("pair-accuracy"), data);
     // The same edit by hand gives the same numbers.
     const auto points =
         speaker.model->points(inTokensOf(speaker.model->tokenizer().get(), data->sample(0)));
@@ -512,7 +515,7 @@ TEST(Phenomena, MeasureEveryPartAsAnEditDoes) {
         for (const std::size_t part : {std::size_t{0}, parts.rows() - 1}) {
             speaker.subject.interventions.edits =
                 editsNamed({parts.texts("part")[part] + " " + way}, points);
-            const auto edited = speaker.ask(pairsAnalysis(), data);
+            const auto edited = speaker.ask(analysisNamed("pair-accuracy"), data);
             speaker.subject.interventions.edits = {};
             for (std::size_t f = 0; f < 2; ++f)
                 for (const auto& [measure, key] :
@@ -524,10 +527,10 @@ TEST(Phenomena, MeasureEveryPartAsAnEditDoes) {
                         1e-4)
                         << way << part << measure;
         }
-    EXPECT_GT(speaker.ask(phenomenaAnalysis(), data).table("parts").rows(), 0u);
-    EXPECT_THROW(
-        speaker.ask(phenomenaAnalysis(), data, {{"what", std::vector<std::string>{"relations"}}}),
-        OptionError);
+    EXPECT_GT(speaker.ask(analysisNamed("phenomena"), data).table("parts").rows(), 0u);
+    EXPECT_THROW(speaker.ask(analysisNamed("phenomena"), data,
+                             {{"what", std::vector<std::string>{"relations"}}}),
+                 OptionError);
 }
 
 }  // namespace

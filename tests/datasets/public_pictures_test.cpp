@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "analysis/open_model.h"
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "datasets/pictures.h"

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "analysis/atlas.h"
-#include "analysis/captured_maps.h"
-#include "analysis/scan.h"
-#include "answers/atlas_answer.h"
+#include "analysis/analysis.h"
+#include "analysis/atlas/answer.h"
+#include "analysis/atlas/atlas.h"
+#include "analysis/pairs/captured_maps.h"
+#include "analysis/run_analysis.h"
+#include "analysis/scan/scan.h"
 #include "files/safetensors.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
@@ -102,13 +104,13 @@ TEST(RecordedRun, RefusesWhatNeedsAModel) {
     for (const auto& sentence :
          {refusal([&] { core::OpenedModel(recorded.path, "", "cpu"); }),
           refusal([&] { core::RunFolder::open(recorded.path); }),
-          refusal([&] { core::capturesOf(core::scanAnalysis(), recorded.path, ""); })})
+          refusal([&] { core::capturesOf(core::analysisNamed("scan"), recorded.path, ""); })})
         EXPECT_NE(sentence.find("was recorded by another program"), std::string::npos) << sentence;
     EXPECT_NE(refusal([&] { datasets::openData(options.data); }).find("captured inputs"),
               std::string::npos);
     EXPECT_NE(refusal([&] { options.check(); }).find("recorded by another"), std::string::npos);
     // A run of ours is asked nothing of its captures.
-    EXPECT_EQ(core::capturesOf(core::atlasAnalysis(), recorded.run.path(), ""), nullptr);
+    EXPECT_EQ(core::capturesOf(core::analysisNamed("atlas"), recorded.run.path(), ""), nullptr);
 }
 
 TEST(RecordedRun, OfAModelOfOursHasItsWeights) {
@@ -146,7 +148,8 @@ TEST(AtlasOfCaptures, HasTheNumbersOfTheModelOnTheSameInputs) {
     const Recorded recorded;
     // The captured inputs are the first of validation: the atlas of the model sees the same.
     auto subject = recorded.captured();
-    const auto captured = core::relationAtlasOf(core::atlasRunner().run(subject, plain(), {}));
+    const auto captured = core::relationAtlasOf(
+        core::runnerOf(core::analysisNamed("atlas")).run(subject, plain(), {}));
     core::OpenedModel model(recorded.run.path(), "", "cpu");
     core::AnalysisSubject own;
     own.model = &model;
@@ -194,7 +197,8 @@ TEST(AtlasOfCaptures, FollowsCapturedSteps) {
     auto subject = recorded.captured();
     auto values = plain();
     values["along"] = true;
-    const auto atlas = core::relationAtlasOf(core::atlasRunner().run(subject, values, {}));
+    const auto atlas = core::relationAtlasOf(
+        core::runnerOf(core::analysisNamed("atlas")).run(subject, values, {}));
     ASSERT_EQ(atlas.steps.size(), subject.captured->steps().size());
     EXPECT_EQ(atlas.steps.front().step, 0);
     EXPECT_TRUE(atlas.initial);

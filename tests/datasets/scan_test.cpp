@@ -2,8 +2,9 @@
 // The scan: its estimates against finite differences, what it finds in a short training and not in
 // fresh weights, its sentences, cancelled and continued scans, its report, and what cannot be
 // scanned.
-#include "analysis/scan.h"
-#include "answers/scan_answer.h"
+#include "analysis/scan/scan.h"
+#include "analysis/analysis.h"
+#include "analysis/scan/answer.h"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +19,11 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "analysis/ablation_options.h"
-#include "analysis/contrast.h"
+#include "analysis/ablate/options.h"
+#include "analysis/contrast/contrast.h"
 #include "analysis/open_model.h"
-#include "analysis/pair_reading.h"
-#include "analysis/patching.h"
+#include "analysis/pairs/pair_reading.h"
+#include "analysis/patch/patching.h"
 #include "analysis/run_analysis.h"
 #include "datasets/registry.h"
 #include "evaluate/scoring.h"
@@ -67,7 +68,7 @@ struct ScanSubject {
         values.try_emplace("examples", std::int64_t{200});
         values.try_emplace("exact", std::int64_t{100});
         values.try_emplace("untrained", std::int64_t{4});
-        return modelScanOf(scanRunner().run(subject, values, watch));
+        return modelScanOf(runnerOf(analysisNamed("scan")).run(subject, values, watch));
     }
 
 private:
@@ -226,7 +227,7 @@ TEST(Scan, FindsNothingInFreshWeights) {
 
 TEST(Scan, ACancelledOneContinuesToTheSameNumbers) {
     ScanSubject fresh(scanOptions(), 7);
-    const auto text = scanAnalysis().json(answerOf(fresh.scan())).dump();
+    const auto text = analysisNamed("scan").json(answerOf(fresh.scan())).dump();
     core::AblationProgress kept;
     for (const bool session : {false, true}) {
         fresh.subject.kept = session ? &kept : nullptr;
@@ -240,7 +241,7 @@ TEST(Scan, ACancelledOneContinuesToTheSameNumbers) {
             watch.partial = [&](const Answer& part) { known = part, --left; };
             watch.progress = [&](double) { return left > 0; };
             try {
-                EXPECT_EQ(scanAnalysis().json(answerOf(fresh.scan({}, watch))).dump(), text);
+                EXPECT_EQ(analysisNamed("scan").json(answerOf(fresh.scan({}, watch))).dump(), text);
                 done = true;
             } catch (const Cancelled&) {
             }
@@ -342,7 +343,7 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
         std::find_if(scan.findings.begin(), scan.findings.end(), [](const auto& finding) {
             return finding.text.find(", relation 1 answers *same object*") < 12;
         });
-    ASSERT_NE(found, scan.findings.end()) << scanAnalysis().terminal(answerOf(scan));
+    ASSERT_NE(found, scan.findings.end()) << analysisNamed("scan").terminal(answerOf(scan));
     const auto& first = *found;
     EXPECT_NE(first.proof.find(", untrained 0."), std::string::npos) << first.proof;
     for (const auto& finding : scan.findings) expectFirstLine(finding.text);
@@ -368,7 +369,7 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
     ASSERT_NE(explained, nullptr) << first.text;
     EXPECT_NE(first.proof.find(explained->text), std::string::npos);
     EXPECT_NE(first.confirm.find("contrast " + explained->command), std::string::npos);
-    const auto said = core::contrastRunner()
+    const auto said = core::runnerOf(core::analysisNamed("contrast"))
                           .run(trained.subject, optionsOfCommand(explained->command), {})
                           .table("sentences")
                           .texts("sentence");
@@ -379,11 +380,11 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
         EXPECT_NE(shown.find(sentence), std::string::npos) << sentence << "\n" << shown;
     EXPECT_FALSE(explained->bars.empty());
     EXPECT_EQ(modelScanOf(answerOf(scan)).explanations.size(), scan.explanations.size());
-    const auto text = scanAnalysis().terminal(answerOf(scan));
+    const auto text = analysisNamed("scan").terminal(answerOf(scan));
     EXPECT_NE(text.find(first.text), std::string::npos);
-    EXPECT_NE(scanAnalysis().csv(answerOf(scan)).find(first.part + ",relations,"),
+    EXPECT_NE(analysisNamed("scan").csv(answerOf(scan)).find(first.part + ",relations,"),
               std::string::npos);
-    const auto json = scanAnalysis().json(answerOf(scan));
+    const auto json = analysisNamed("scan").json(answerOf(scan));
     EXPECT_EQ(json.at("findings").size(), scan.findings.size());
 
     const auto files = core::scanReport(scan, "report", "run <1>", {"scan", "the run"});
@@ -775,7 +776,7 @@ TEST(Scan, RelationsThatAreConstantTellNothing) {
         if (part.row.group == "relations") {
             EXPECT_EQ(part.estimate, 0.0) << part.title;
         }
-    EXPECT_FALSE(scanAnalysis().terminal(answerOf(scan)).empty());
+    EXPECT_FALSE(analysisNamed("scan").terminal(answerOf(scan)).empty());
     EXPECT_FALSE(core::scanReport(scan, "report", "constant", {"scan"}).empty());
 }
 
@@ -801,7 +802,8 @@ TEST(Scan, DataThatNothingIsKnownOfGiveEffectsAlone) {
     AnalysisSubject subject;
     subject.model = &opened, subject.device = "cpu", subject.data = splits.validation;
     subject.interventions.data = editDataOf(splits, model);
-    const auto scan = modelScanOf(scanRunner().run(subject, {{"untrained", std::int64_t{0}}}, {}));
+    const auto scan = modelScanOf(
+        runnerOf(analysisNamed("scan")).run(subject, {{"untrained", std::int64_t{0}}}, {}));
     ASSERT_FALSE(scan.notFound.empty());
     EXPECT_EQ(scan.atlas.attributes.size(), 0u);
     EXPECT_NE(scan.notFound.back().find("Nothing is known of the objects of these data"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shares of each layer's output: they add up to 1, and each is what the layer's output loses with
 // its part at zero.
-#include "analysis/shares.h"
+#include "analysis/shares/shares.h"
+#include "analysis/analysis.h"
 
 #include <torch/utils.h>
 
@@ -28,7 +29,8 @@ using namespace testing_support;
 struct Measured : StepSubject {
     Measured() : StepSubject(smallDual(4, 120)) {}
     Answer shares(std::int64_t examples, const core::AnalysisWatch& watch = {}) {
-        return core::sharesRunner().run(subject, {{"examples", examples}}, watch);
+        return core::runnerOf(core::analysisNamed("shares"))
+            .run(subject, {{"examples", examples}}, watch);
     }
     /// What the attention of a layer gives for the first examples, with an edit.
     torch::Tensor output(int layer, const std::string& words,
@@ -82,8 +84,9 @@ TEST(Shares, AddUpToOneAndAreWhatTheLayerLosesWithoutTheirPart) {
             EXPECT_NEAR(kinds.numbers("share")[row], symbols, 1e-12);
         }
     ASSERT_EQ(parts.links.size(), parts.rows());
-    EXPECT_EQ(core::sharesAnalysis().csv(answer).rfind("layer,kind,head,relation,share,", 0), 0u);
-    EXPECT_EQ(core::sharesAnalysis().json(answer).at("examples"), 60);
+    EXPECT_EQ(core::analysisNamed("shares").csv(answer).rfind("layer,kind,head,relation,share,", 0),
+              0u);
+    EXPECT_EQ(core::analysisNamed("shares").json(answer).at("examples"), 60);
 }
 
 TEST(Shares, FollowEditsAndAreCancelledAndRefused) {

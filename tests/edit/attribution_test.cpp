@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Direct attribution: the parts of every model that has them add up to its logits, and each is what
 // the stream loses with that part.
-#include "analysis/attribution.h"
+#include "analysis/attribute/attribution.h"
 
 #include <torch/utils.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The words for numbers: each just inside and just outside of its rule, corrections for many
 // comparisons, and simulations of how often they are wrong.
-#include "analysis/claims.h"
+#include "analysis/pairs/claims.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "analysis/auc_draws.h"
+#include "analysis/pairs/auc_draws.h"
 #include "evaluate/example_scores.h"
 #include "interventions/edit_words.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dictionary: what is said by factors is what the whole table says, the table of tokens is what
 // models compute, and so are pixels x pixels of patches.
-#include "analysis/dictionary.h"
+#include "analysis/dictionary/dictionary.h"
+#include "analysis/analysis.h"
 
 #include <torch/utils.h>
 
@@ -12,9 +13,9 @@
 #include <filesystem>
 
 #include "analysis/open_model.h"
+#include "analysis/parts/weight_scores.h"
 #include "analysis/run_analysis.h"
-#include "analysis/verify_why.h"
-#include "analysis/weight_scores.h"
+#include "analysis/verify/verify_why.h"
 #include "interventions/editor.h"
 #include "model/abstractor/abstractor_options.h"
 #include "support/model_fields.h"
@@ -377,7 +378,7 @@ TEST(DictionaryOfWeights, SaysInOneSentenceWhatItCannotSay) {
     core::AnalysisSubject subject;
     subject.model = &model, subject.device = "cpu";
     const auto run = [&](core::OptionValues values) {
-        return core::dictionaryRunner().run(subject, values, {});
+        return core::runnerOf(core::analysisNamed("qk-components")).run(subject, values, {});
     };
     const auto answer = run({{"token", std::string("id:1")}, {"top", std::int64_t{5}}});
     EXPECT_EQ(answer.table("extremes").rows(), 10U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What compares two models: stored numbers of NumPy and SciPy (make_duel_golden.py), and the
 // plain forms of the same numbers.
-#include "analysis/duel_numbers.h"
+#include "analysis/duel/numbers.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/pair_moments.h"
-#include "analysis/relation_matching.h"
+#include "analysis/pairs/pair_moments.h"
+#include "analysis/pairs/relation_matching.h"
 #include "model/class_scores.h"
 #include "support/rooms.h"
 

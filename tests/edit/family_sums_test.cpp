@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/attribution.h"
-#include "analysis/score_parts.h"
+#include "analysis/attribute/attribution.h"
+#include "analysis/parts/score_parts.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/verify.h"
+#include "analysis/verify/verify.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"

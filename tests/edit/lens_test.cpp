@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The logit lens on every model of the zoo, against its own output and its own modules.
-#include "analysis/lens.h"
+#include "analysis/lens/lens.h"
 
 #include <torch/utils.h>
 

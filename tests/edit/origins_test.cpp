@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Origins: the terms of every score of every model add up to it, parts are what the stream has of
 // them, and the tokens of a part add up to the part.
-#include "analysis/origins.h"
+#include "analysis/origins/origins.h"
 
 #include <torch/utils.h>
 
@@ -12,7 +12,7 @@
 #include <functional>
 #include <set>
 
-#include "analysis/score_parts.h"
+#include "analysis/parts/score_parts.h"
 #include "interventions/editor.h"
 #include "model/abstractor/abstractor_options.h"
 #include "model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Statistics of relations: stored numbers of an independent implementation, and their properties.
-#include "analysis/relation_statistics.h"
+#include "analysis/pairs/relation_statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <numeric>
 #include <random>
 
-#include "analysis/pair_attributes.h"
-#include "analysis/verify.h"
+#include "analysis/pairs/pair_attributes.h"
+#include "analysis/verify/verify.h"
 #include "support/rooms.h"
 
 namespace relascope {

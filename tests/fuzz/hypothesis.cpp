@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analysis/hypothesis.h"
+#include "analysis/pairs/hypothesis.h"
 #include "support/rooms.h"
 #include "types/error.h"
 

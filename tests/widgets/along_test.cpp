@@ -13,9 +13,9 @@
 #include <cmath>
 
 #include "support/rooms.h"
-#include "widgets/analysis/along_view.h"
+#include "widgets/analysis/along/along_view.h"
+#include "widgets/analysis/along/film_strip.h"
 #include "widgets/analysis/analysis_frame.h"
-#include "widgets/analysis/film_strip.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"

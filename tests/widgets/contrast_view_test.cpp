@@ -8,7 +8,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/contrast.h"
+#include "analysis/analysis.h"
+#include "analysis/contrast/contrast.h"
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/declared_view.h"
@@ -52,7 +53,7 @@ TEST(ContrastView, PutsHeadsAndBothOrdersTogetherAndLosesNothing) {
 }
 
 TEST(ContrastView, PaintsABarForEachTableAndTheSentence) {
-    DeclaredView view(core::contrastAnalysis());
+    DeclaredView view(core::analysisNamed("contrast"));
     view.resize(700, 520);
     view.show();
     ASSERT_TRUE(view.showResult(core::answerOf(someContrast())));

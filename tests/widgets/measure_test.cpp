@@ -21,26 +21,27 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/attribution.h"
-#include "analysis/duel.h"
-#include "analysis/head_measures.h"
-#include "analysis/lens.h"
-#include "analysis/patching_options.h"
-#include "analysis/scan.h"
-#include "answers/ablation_answer.h"
+#include "analysis/ablate/answer.h"
+#include "analysis/analysis.h"
+#include "analysis/atlas/answer.h"
+#include "analysis/attribute/attribution.h"
+#include "analysis/duel/duel.h"
+#include "analysis/heads/head_measures.h"
+#include "analysis/lens/lens.h"
+#include "analysis/patch/options.h"
+#include "analysis/scan/answer.h"
+#include "analysis/scan/scan.h"
 #include "answers/answer_text.h"
-#include "answers/atlas_answer.h"
-#include "answers/scan_answer.h"
 #include "child.h"
 #include "files/command_line.h"
 #include "support/rooms.h"
-#include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/ablate/ablation_view.h"
 #include "widgets/analysis/analysis_frame.h"
-#include "widgets/analysis/atlas_sheet.h"
-#include "widgets/analysis/atlas_view.h"
-#include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/atlas/atlas_sheet.h"
+#include "widgets/analysis/atlas/atlas_view.h"
+#include "widgets/analysis/attribute/attribution_view.h"
 #include "widgets/analysis/declared_view.h"
-#include "widgets/analysis/findings_bar.h"
+#include "widgets/analysis/scan/findings_bar.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 
@@ -241,7 +242,7 @@ QString below(const DeclaredView& view) {
 }
 
 TEST(PatchingView, ExactValuesReplaceEstimates) {
-    DeclaredView view(core::patchingAnalysis());
+    DeclaredView view(core::analysisNamed("patch"));
     view.resize(800, 600);
     auto result = patches();
     result.positions = {"a", "b/c", "d"};
@@ -267,7 +268,7 @@ TEST(PatchingView, ExactValuesReplaceEstimates) {
 }
 
 TEST(PatchingView, CellsAreChosenByMouseAndKeys) {
-    DeclaredView view(core::patchingAnalysis());
+    DeclaredView view(core::analysisNamed("patch"));
     view.resize(800, 600);
     view.showResult(core::answerOf(patches()));
     view.show();
@@ -327,7 +328,7 @@ LensResult lensResult(bool whole) {
 }
 
 TEST(LensView, AGridOfPositionsAndTheAnswersOfOne) {
-    DeclaredView view(core::lensAnalysis());
+    DeclaredView view(core::analysisNamed("lens"));
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(false)));
     view.show();
@@ -364,7 +365,7 @@ TEST(LensView, AGridOfPositionsAndTheAnswersOfOne) {
 }
 
 TEST(LensView, OneAnswerForTheWholeInputIsATableAlone) {
-    DeclaredView view(core::lensAnalysis());
+    DeclaredView view(core::analysisNamed("lens"));
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(true)));
     view.show();
@@ -467,7 +468,7 @@ Answer headMeasures() {
 }
 
 TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
-    DeclaredView view(core::headMeasuresAnalysis());
+    DeclaredView view(core::analysisNamed("heads"));
     view.resize(900, 500);
     view.showResult(headMeasures());
     view.show();
@@ -791,7 +792,7 @@ TEST(FindingsBar, ShowsOneFindingAtATimeWithItsEvidence) {
 }
 
 TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
-    DeclaredView view(core::scanAnalysis());
+    DeclaredView view(core::analysisNamed("scan"));
     view.resize(900, 600);
     EXPECT_TRUE(view.isEmpty());
     view.showResult(core::answerOf(scanOf()));
@@ -898,7 +899,7 @@ Duel duelOf() {
 }
 
 TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
-    DeclaredView view(core::duelAnalysis());
+    DeclaredView view(core::analysisNamed("duel"));
     view.resize(1000, 500);
     EXPECT_TRUE(view.isEmpty());
     view.showResult(core::answerOf(duelOf()));
@@ -937,7 +938,7 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
 }
 
 TEST(DuelView, ATableOfThousandsOfRowsIsShownAtOnce) {
-    DeclaredView view(core::duelAnalysis());
+    DeclaredView view(core::analysisNamed("duel"));
     view.resize(1000, 500);
     view.show();
     auto duel = duelOf();
@@ -963,19 +964,19 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         EXPECT_TRUE(renderAnalysis(analysisOf("ablate"), core::answerOf(table, {}), "occurs",
                                    path("a"), &error))
             << error.toStdString();
-        EXPECT_TRUE(renderAnalysis(core::patchingAnalysis(), core::answerOf(patches()), "occurs",
-                                   path("p"), &error));
-        EXPECT_TRUE(renderAnalysis(core::lensAnalysis(), core::answerOf(lensResult(false)), "text",
-                                   path("l"), &error));
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("patch"), core::answerOf(patches()),
+                                   "occurs", path("p"), &error));
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("lens"), core::answerOf(lensResult(false)),
+                                   "text", path("l"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("attribute"), core::answerOf(attribution()), "text",
                                    path("t"), &error));
-        EXPECT_TRUE(renderAnalysis(core::headMeasuresAnalysis(), headMeasures(), "text", path("h"),
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("heads"), headMeasures(), "text", path("h"),
                                    &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("atlas"), core::answerOf(atlasOf()), "occurs",
                                    path("r"), &error));
-        EXPECT_TRUE(renderAnalysis(core::scanAnalysis(), core::answerOf(scanOf()), "occurs",
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("scan"), core::answerOf(scanOf()), "occurs",
                                    path("s"), &error));
-        EXPECT_TRUE(renderAnalysis(core::duelAnalysis(), core::answerOf(duelOf()), "occurs",
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("duel"), core::answerOf(duelOf()), "occurs",
                                    path("d"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
@@ -983,7 +984,7 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
     const QByteArray text = svg.readAll();
     for (const auto* word : {"layer 2 relation 3", "Parts removed", "Interaction", "occurs"})
         EXPECT_TRUE(text.contains(word)) << word;
-    EXPECT_FALSE(renderAnalysis(core::lensAnalysis(), core::answerOf(lensResult(true)), "",
+    EXPECT_FALSE(renderAnalysis(core::analysisNamed("lens"), core::answerOf(lensResult(true)), "",
                                 folder.filePath("l.gif"), &error));
     EXPECT_TRUE(error.contains(".gif"));
 }

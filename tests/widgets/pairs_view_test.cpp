@@ -8,8 +8,9 @@
 #include <QTest>
 #include <cmath>
 
-#include "analysis/pair_accuracy.h"
-#include "analysis/phenomena.h"
+#include "analysis/analysis.h"
+#include "analysis/pair_accuracy/pair_accuracy.h"
+#include "analysis/phenomena/phenomena.h"
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/declared_view.h"
@@ -43,7 +44,7 @@ QString belowGrid(const DeclaredView& view) {
 }
 
 TEST(PairsView, ShowsBothSentencesAndWhichTokenMakesTheDifference) {
-    DeclaredView view(core::pairsAnalysis());
+    DeclaredView view(core::analysisNamed("pair-accuracy"));
     view.resize(1000, 700);
     view.showResult(core::answerOf(twoPairs()));
     view.show();
@@ -103,7 +104,7 @@ Phenomena examined() {
 }
 
 TEST(PhenomenaView, IsAMapOfPartsByPhenomenaWithItsSentences) {
-    DeclaredView view(core::phenomenaAnalysis());
+    DeclaredView view(core::analysisNamed("phenomena"));
     view.resize(1000, 700);
     view.showResult(core::answerOf(examined()));
     view.show();
@@ -137,11 +138,11 @@ TEST(PhenomenaFigure, IsDrawnInEveryFormatAsAreThePairs) {
     QTemporaryDir folder;
     QString error;
     for (const QString ending : {"png", "svg", "pdf"}) {
-        EXPECT_TRUE(renderAnalysis(core::phenomenaAnalysis(), core::answerOf(examined()), "text",
-                                   folder.filePath("p." + ending), &error))
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("phenomena"), core::answerOf(examined()),
+                                   "text", folder.filePath("p." + ending), &error))
             << error.toStdString();
-        EXPECT_TRUE(renderAnalysis(core::pairsAnalysis(), core::answerOf(twoPairs()), "text",
-                                   folder.filePath("a." + ending), &error))
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("pair-accuracy"), core::answerOf(twoPairs()),
+                                   "text", folder.filePath("a." + ending), &error))
             << error.toStdString();
     }
     QFile svg(folder.filePath("p.svg"));

@@ -5,7 +5,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "analysis/origins.h"
+#include "analysis/origins/origins.h"
 #include "tests/widgets/inspector_fixture.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/inspector/why_panel.h"

@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/attribution.h"
-#include "analysis/duel.h"
-#include "analysis/head_measures.h"
-#include "analysis/lens.h"
-#include "analysis/patching_options.h"
-#include "answers/ablation_answer.h"
-#include "answers/along_answer.h"
+#include "analysis/ablate/answer.h"
+#include "analysis/along/answer.h"
+#include "analysis/attribute/attribution.h"
+#include "analysis/duel/duel.h"
+#include "analysis/heads/head_measures.h"
+#include "analysis/lens/lens.h"
+#include "analysis/lens/table.h"
+#include "analysis/patch/options.h"
 #include "answers/answer_text.h"
-#include "answers/lens_table.h"
 #include "support/rooms.h"
 #include "wire/answer_frame.h"
 #include "wire/figures.h"

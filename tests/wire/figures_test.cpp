@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "analysis/atlas.h"
-#include "analysis/scan.h"
-#include "answers/atlas_answer.h"
-#include "answers/scan_answer.h"
+#include "analysis/atlas/answer.h"
+#include "analysis/atlas/atlas.h"
+#include "analysis/scan/answer.h"
+#include "analysis/scan/scan.h"
 #include "support/rooms.h"
 #include "types/edit_results.h"
 

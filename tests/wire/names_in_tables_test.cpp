@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
+#include "analysis/ablate/answer.h"
 #include "analysis/analysis.h"
-#include "analysis/atlas.h"
-#include "answers/ablation_answer.h"
+#include "analysis/atlas/answer.h"
+#include "analysis/atlas/atlas.h"
 #include "answers/answer_text.h"
-#include "answers/atlas_answer.h"
 #include "answers/example_text.h"
 #include "files/atomic_file.h"
 #include "files/csv.h"

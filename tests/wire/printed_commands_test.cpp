@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "analysis/analysis.h"
-#include "analysis/contrast.h"
-#include "analysis/scan.h"
+#include "analysis/contrast/contrast.h"
+#include "analysis/scan/scan.h"
 #include "checkpoint/adapter.h"
 #include "files/atomic_file.h"
 #include "files/command_line.h"

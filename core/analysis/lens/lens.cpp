@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <torch/utils.h>
+#include <algorithm>
+#include <numeric>
+
+#include "analysis/lens/lens.h"
+#include "analysis/open_model.h"
+#include "analysis/parts/answer_stream.h"
+#include "analysis/run_analysis.h"
+#include "interventions/editor.h"
+#include "model/model.h"
+#include "types/error.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr std::int64_t kScores = std::int64_t{1} << 24;  // computed at a time: 64 MiB
+
+// The cells of some columns of a row, from their scores [columns, answers].
+void addCells(LensResult& result, const torch::Tensor& given, const LensOptions& what,
+              const torch::Tensor& own) {
+    const auto scores = given.to(torch::kFloat);
+    const auto logs = torch::log_softmax(scores, -1);
+    const auto owned = own.unsqueeze(1);
+    const auto host = [](const torch::Tensor& t) {
+        return t.to(torch::kCPU, torch::kDouble).contiguous();
+    };
+    const auto best = torch::topk(scores, std::min(what.top, scores.size(1)), -1);
+    const auto ids = std::get<1>(best).to(torch::kCPU).contiguous();
+    const auto top = host(std::get<0>(best)), topLogs = host(logs.gather(1, std::get<1>(best)));
+    torch::Tensor asked, askedLogs;
+    if (!what.answers.empty()) {
+        const auto places = torch::tensor(what.answers).to(scores.device());
+        asked = host(scores.index_select(1, places));
+        askedLogs = host(logs.index_select(1, places));
+    }
+    const auto entropy = host(-(logs.exp() * logs).sum(-1)), ownLogs = host(logs.gather(1, owned)),
+               rank = host(scores.gt(scores.gather(1, owned)).sum(-1) + 1);
+    for (std::int64_t c = 0; c < scores.size(0); ++c) {
+        LensCell cell;
+        for (std::int64_t k = 0; k < ids.size(1); ++k)
+            cell.top.push_back({ids[c][k].item<std::int64_t>(),
+                                {},
+                                top[c][k].item<double>(),
+                                std::exp(topLogs[c][k].item<double>())});
+        for (std::size_t k = 0; k < what.answers.size(); ++k) {
+            const auto at = static_cast<std::int64_t>(k);
+            cell.asked.push_back({what.answers[k],
+                                  {},
+                                  asked[c][at].item<double>(),
+                                  std::exp(askedLogs[c][at].item<double>())});
+        }
+        cell.probability = std::exp(ownLogs[c][0].item<double>());
+        cell.rank = static_cast<std::int64_t>(rank[c].item<double>());
+        cell.entropy = entropy[c].item<double>();
+        result.cells.push_back(std::move(cell));
+    }
+}
+
+}  // namespace
+
+LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
+                     const LensOptions& what) {
+    if (what.top < 1) throw OptionError("top", "must be at least 1");
+    const torch::NoGradGuard noGrad;
+    const auto stream = answerStream(model, options);
+    PointReader reader(stream.points);
+    auto scores = readPass(model, input, reader);
+    if (scores.size(1) == 1) scores = torch::cat({torch::zeros_like(scores), scores}, 1);
+    for (const auto id : what.answers) requireAnswer(id, scores.size(1), "answer");
+
+    LensResult result;
+    result.whole = stream.whole();
+    std::int64_t first = 0, count = scores.size(0);
+    if (what.position != LensOptions::kEvery) {
+        if (result.whole)
+            throw OptionError("position",
+                              "this model gives one answer for the whole input; leave it out");
+        first = positionIn(what.position, count), count = 1;
+    }
+    result.positions.resize(static_cast<std::size_t>(count));
+    std::iota(result.positions.begin(), result.positions.end(), first);
+    const auto last = scores.slice(0, first, first + count);
+    const auto own = last.argmax(-1);
+    for (std::int64_t c = 0; c < count; ++c) {
+        LensAnswer answer;
+        answer.id = own[c].item<std::int64_t>();
+        answer.logit = last[c][answer.id].item<double>();
+        answer.probability =
+            torch::softmax(last[c].to(torch::kDouble), 0)[answer.id].item<double>();
+        result.answers.push_back(answer);
+    }
+    const auto step = std::max<std::int64_t>(1, kScores / scores.size(1));
+    for (std::size_t row = 0; row < stream.points.size(); ++row) {
+        const auto found = reader.tensors().find(stream.points[row]);
+        // Message passing has no stream of this width before its first layer.
+        if (found == reader.tensors().end()) continue;
+        result.rows.push_back(row == 0 ? stream.before : "layer " + std::to_string(row));
+        const auto pooled = stream.pooled(found->second);
+        if (result.whole) {
+            addCells(result, stream.answer(pooled)[0], what, own);
+            continue;
+        }
+        const auto x = pooled.slice(1, first, first + count);
+        for (std::int64_t c = 0; c < count; c += step)
+            addCells(result, stream.answer(x.slice(1, c, c + step))[0], what,
+                     own.slice(0, c, c + step));
+    }
+    return result;
+}
+
+namespace {
+
+LensResult runLens(AnalysisSubject& subject, const LensChoice& choice, const Watch<LensResult>&) {
+    const auto& sample = sampleOf(subject);
+    LensOptions what;
+    what.top = choice.top, what.position = choice.position;
+    for (const auto& word : choice.answers)
+        what.answers.push_back(subject.model->answerId(word, "answer", sample, subject.classNames));
+    return subject.model->lens(sample, what, subject.classNames, subject.interventions);
+}
+
+}  // namespace
+
+const RegisterRunner kLensRunner("lens",
+                                 [] { return makeRunner(lensFields(), runLens, answerOf); });
+
+}  // namespace relascope::core

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/pairs/pair_preference.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "analysis/pairs/claims.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr double kEvenChance = 0.5;
+
+std::pair<double, double> rangeOf(const std::vector<double>& values) {
+    if (values.empty()) return {columns::kNone, columns::kNone};
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return {*low, *high};
+}
+
+/// What keeps "prefers" from being said; empty: nothing.
+std::string reasonAgainst(const PairPreference& one) {
+    if (!enoughToSay(one.pairs, false)) return tooFewText(one.pairs, false, "pairs");
+    if (!(one.low > kEvenChance) && one.words >= kFewestWords)
+        return "the interval is not above 50 %";
+    if (one.words < kFewestWords)
+        return "the pairs differ in " + std::to_string(one.words) +
+               (one.words == 1 ? " set of words" : " sets of words") + ", and " +
+               std::to_string(kFewestWords) + " or more are needed";
+    if (one.untrained.size() < kFewestUntrained)
+        return "whether untrained models do as well takes " + std::to_string(kFewestUntrained) +
+               " of them or more";
+    if (!shareAbove(one.low, kEvenChance, one.untrained))
+        return "an untrained model may do as well";
+    if (one.frequencies >= one.low) return "word frequencies alone may do as well";
+    return {};
+}
+
+}  // namespace
+
+bool prefersGood(const PairPreference& accuracy) {
+    return reasonAgainst(accuracy).empty();
+}
+
+std::string preferenceText(const PairPreference& one) {
+    const MetricWords words("pair_accuracy");
+    const auto reason = reasonAgainst(one);
+    auto text =
+        std::string(reason.empty() ? "the model prefers the good sentences: "
+                                   : "the model is not shown to prefer the good sentences: ") +
+        words.number(one.accuracy) + " % " + words.interval(one.low, one.high) +
+        " are likelier (50 is chance";
+    if (!one.untrained.empty()) text += ", " + untrainedShares(one.untrained);
+    if (std::isfinite(one.frequencies))
+        text += ", word frequencies alone " + words.number(one.frequencies) + " %";
+    return text + ")" + (reason.empty() ? "" : "; " + reason);
+}
+
+std::string phenomenonTitle(const std::string& name) {
+    auto words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    if (!words.empty())
+        words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+    return words;
+}
+
+std::vector<std::string> pairSentences(const std::vector<PairPreference>& phenomena) {
+    std::vector<std::string> sentences;
+    std::string rest, unequal;
+    std::size_t others = 0;
+    for (const auto& one : phenomena) {
+        const auto title = phenomenonTitle(one.phenomenon);
+        // What only seems to be preferred is said, too; the rest is counted.
+        const bool seems = enoughToSay(one.pairs, false) && 2 * one.right > one.pairs &&
+                           (one.low > kEvenChance || one.words < kFewestWords);
+        if (prefersGood(one) || seems)
+            sentences.push_back(title + ": " + preferenceText(one) + ".");
+        else
+            rest += (others++ == 0 ? "" : ", ") + title;
+        if (one.unequal > 0)
+            unequal += (unequal.empty() ? "" : "; ") + title + ": " + groupedNumber(one.unequal) +
+                       " of " + groupedNumber(one.pairs) +
+                       ", of which the good sentence has fewer in " + groupedNumber(one.shorter);
+    }
+    if (others > 0)
+        sentences.push_back("Nothing can be said of " + std::to_string(others) +
+                            (others == 1 ? " phenomenon: " : " phenomena: ") + rest + ".");
+    if (!unequal.empty())
+        sentences.push_back(
+            "Sentences of a pair that have different numbers of tokens favour the shorter one in a "
+            "model that knows nothing. " +
+            unequal + ".");
+    return sentences;
+}
+
+ColumnTable<PairPreference> accuracyColumns(bool named) {
+    using columns::derived;
+    using Row = PairPreference;
+    const NumberFormat percent{1, true}, nats{2, false, true};
+    ColumnTable<Row> table;
+    if (named) {
+        table.push_back(columns::text(&Row::phenomenon, "phenomenon", {"Phenomenon"}));
+        table.push_back(columns::text(&Row::term, "term", {"Term"}));
+    }
+    table.push_back(columns::integer(&Row::pairs, named ? "pairs" : "count", {"Pairs"}));
+    table.push_back(columns::integer(&Row::right, "right"));
+    table.push_back(
+        columns::integer(&Row::ties, "ties", {"Ties", {}, "Equal scores, which are not right"}));
+    table.push_back(columns::number(
+        &Row::accuracy, "pair_accuracy",
+        {"Pair accuracy", percent,
+         "How often the good sentence is the more likely one; 95 % interval, in which pairs that "
+         "differ in the same words count together",
+         "low", "high"}));
+    table.push_back(columns::number(&Row::low, "low", {{}, percent}));
+    table.push_back(columns::number(&Row::high, "high", {{}, percent}));
+    table.push_back(derived<Row>(
+        ColumnKind::Number, "untrained",
+        {"Untrained", percent, "Mean and range of models with fresh weights on the same pairs",
+         "untrained_low", "untrained_high"},
+        [](const Row& row) {
+            double sum = 0.0;
+            for (const double one : row.untrained) sum += one;
+            return sum / static_cast<double>(row.untrained.size());
+        }));
+    table.push_back(derived<Row>(ColumnKind::Number, "untrained_low", {{}, percent},
+                                 [](const Row& row) { return rangeOf(row.untrained).first; }));
+    table.push_back(derived<Row>(ColumnKind::Number, "untrained_high", {{}, percent},
+                                 [](const Row& row) { return rangeOf(row.untrained).second; }));
+    table.push_back(
+        columns::number(&Row::frequencies, "frequencies",
+                        {"Frequencies", percent,
+                         "By how often each token occurs in the training text, and nothing else"}));
+    table.push_back(columns::integer(&Row::words, "words",
+                                     {"Words", {}, "How many sets of words the pairs differ in"}));
+    table.push_back(columns::integer(
+        &Row::unequal, "unequal_tokens",
+        {"Unequal", {}, "Pairs whose sentences have different numbers of tokens"}));
+    table.push_back(columns::integer(
+        &Row::shorter, "good_shorter",
+        {"Shorter", {}, "Pairs whose good sentence has fewer tokens than the wrong one"}));
+    table.push_back(derived<Row>(
+        ColumnKind::Flag, "preferred",
+        {"Preferred",
+         {},
+         "The interval is above 50 %, above all untrained models and above frequencies; from 50 "
+         "pairs with 6 sets of words on"},
+        [](const Row& row) { return prefersGood(row); }));
+    table.push_back(columns::number(
+        &Row::difference, "difference",
+        {"Difference", nats, "Mean score of the good sentence less that of the wrong one, nats",
+         "difference_low", "difference_high"}));
+    table.push_back(columns::number(&Row::differenceLow, "difference_low", {{}, nats}));
+    table.push_back(columns::number(&Row::differenceHigh, "difference_high", {{}, nats}));
+    return table;
+}
+
+std::string pairsRemark(const Answer& answer) {
+    std::string text;
+    const auto count = [&](const char* key) {
+        return static_cast<std::int64_t>(answer.number(key));
+    };
+    const auto add = [&](const std::string& sentence) {
+        text += (text.empty() ? "" : " ") + sentence;
+    };
+    if (const auto left = count("left_out"); left > 0)
+        add(groupedNumber(left) + (left == 1 ? " pair is" : " pairs are") +
+            " left out: longer than the context of the model; the first, " +
+            answer.text("first_left_out") + ".");
+    if (const auto unknown = count("unknown_characters"); unknown > 0)
+        add(groupedNumber(unknown) + (unknown == 1 ? " character is" : " characters are") +
+            " unknown to the tokenizer.");
+    if (const auto alike = answer.has("alike") ? count("alike") : 0; alike > 0)
+        add("In " + groupedNumber(alike) + (alike == 1 ? " pair" : " pairs") +
+            " both sentences are the same tokens, so that no model with this tokenizer can prefer "
+            "one: such pairs count as not right, and 50 % is no chance for them; the first, " +
+            answer.text("first_alike") + ".");
+    if (answer.has("frequencies") && std::isnan(answer.number("frequencies")))
+        add("The training text of this model is not known: word frequencies are not compared.");
+    if (answer.has("read_before") && answer.text("read_before").empty())
+        add("This tokenizer has no beginning token: the first token of a sentence is only read.");
+    return text;
+}
+
+}  // namespace relascope::core
