@@ -77,14 +77,16 @@ AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyse
     tabs->setVisible(analyses.size() > 1);
     setAccessibleName(m_groups ? QStringLiteral("Measure")
                                : QString::fromStdString(analyses.front()->title));
-    // The position chosen in the lens is also the one whose answer is attributed.
-    const auto lens = m_tabs.find("lens"), attribution = m_tabs.find("attribute");
-    if (lens != m_tabs.end() && attribution != m_tabs.end())
-        connect(lens->second->view(), &widgets::AnalysisFrame::positionRequested, this,
-                [to = attribution->second](std::int64_t position) {
-                    auto values = to->values();
-                    values["position"] = position;
-                    to->setValues(values);
+    // A position that is chosen in one view is that of the others.
+    for (const auto& [from, tab] : m_tabs)
+        connect(tab->view(), &widgets::AnalysisFrame::positionRequested, this,
+                [this, from = from](std::int64_t position) {
+                    for (const auto& [to, other] : m_tabs) {
+                        if (to == from || !other->analysis().field("position")) continue;
+                        auto values = other->values();
+                        values["position"] = position;
+                        other->setValues(values);
+                    }
                 });
     setSubject(std::nullopt);
 }

@@ -46,7 +46,7 @@ public:
     /// continue, and results that do not depend on the change stay.
     /// `instead`: why there is none, "Reading quick-dat-s0"; empty: nothing is open.
     void setSubject(std::optional<Subject> subject, const QString& instead = {});
-    /// Sets the input B for patching.
+    /// Sets the second input of analyses of two.
     void setSecond(ProbeSample sample, const QString& name);
     /// Shows the tab of that analysis, and the window where it is one.
     void showTab(const std::string& analysis);

@@ -199,7 +199,7 @@ EvaluationData evaluationData(const wire::Asked& a, const core::OpenedModel& mod
                               "a checkpoint has no data of its own; give a .npz file with --data");
         if (split.empty()) {
             // Data that training has never seen, if there are any; with edits, the split on which
-            // ablate and scan measure.
+            // analyses that take parts out measure.
             const auto& words = a.subjects.front().edits;
             const bool edited = std::any_of(words.begin(), words.end(),
                                             [](const auto& edit) { return edit != "none"; });

@@ -110,7 +110,7 @@ Frame RequestHandler::answer(Request& request) {
 // -------------------------------------------------------------------------------------------------
 
 void RequestHandler::forget() {
-    m_ablation.clear();
+    m_kept.clear();
     m_base.reset();
     m_edited.reset();
     m_model.reset();
@@ -412,7 +412,7 @@ Frame RequestHandler::ask(Request& request, bool cost) {
         }
     }
     auto& subject = input->subject;
-    subject.kept = &m_ablation;
+    subject.kept = &m_kept;
     if (analysis->twoModels && !cost) {
         if (asked.subjects.size() != 2)
             throw wire::FrameError("'" + asked.command + "' is asked of one model");

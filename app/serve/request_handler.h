@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/ablate/options.h"
 #include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
 #include "app/serve/data.h"
 #include "app/serve/question_subject.h"
 #include "app/serve/session.h"
@@ -45,8 +45,8 @@ private:
     Model m_opened;
     std::string m_tokenizer;
     bool m_rounded = false;  ///< to bfloat16
-    /// The progress of a cancelled ablation of these weights, which a later request continues.
-    core::AblationProgress m_ablation;
+    /// Of these weights.
+    core::KeptWork m_kept;
 
     /// All hook points, as found for the first input; other inputs may have other numbers of
     /// objects.

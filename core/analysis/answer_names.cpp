@@ -84,14 +84,6 @@ std::int64_t AnswerNames::find(const std::string& word, const std::string& optio
     throw OptionError(option, unknownName("answer", word, known));
 }
 
-void AnswerNames::fill(LensResult& result) const {
-    for (auto& answer : result.answers) fill(answer);
-    for (auto& cell : result.cells) {
-        for (auto& answer : cell.top) fill(answer);
-        for (auto& answer : cell.asked) fill(answer);
-    }
-}
-
 std::vector<std::string> answeredInputs(const ModelOptions& options, const ProbeSample& sample,
                                         const TokenizerPtr& tokenizer) {
     if (options.input() == InputKind::Pairs) return probeSides(options, sample)[1].labels;

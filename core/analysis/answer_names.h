@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "text/tokenizer.h"
-#include "types/lens.h"
 #include "types/model_options.h"
 #include "types/relation_map.h"
 
@@ -27,11 +26,6 @@ public:
     /// The id of a class name, of the text of one token, of a number or of "id:N", in this order.
     /// Throws OptionError(`option`, ...) naming what there is.
     std::int64_t find(const std::string& word, const std::string& option) const;
-
-    void fill(LensAnswer& answer) const {
-        if (answer.id >= 0) answer.name = of(answer.id);
-    }
-    void fill(LensResult& result) const;
 
 private:
     std::int64_t m_size;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an open model measures: losses, effects of edits, ablation, patching, lens, attribution.
+// What an open model measures, and gives analyses to measure.
 #include <algorithm>
 #include <optional>
 
-#include "analysis/ablate/ablation.h"
 #include "analysis/answer_names.h"
-#include "analysis/attribute/attribution.h"
 #include "analysis/edited_model.h"
 #include "analysis/eval/edit_effect.h"
-#include "analysis/lens/lens.h"
 #include "analysis/opened_parts.h"
 #include "analysis/pairs/pair_reading.h"
-#include "analysis/patch/patching.h"
 #include "evaluate/evaluate.h"
 #include "interventions/edited_run.h"
 #include "model/architecture.h"
@@ -85,19 +81,31 @@ EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
         [&] { return " with batches of " + std::to_string(batchSize) + "; lower the batch size"; });
 }
 
-template <class Read>
-auto OpenedModel::Parts::readData(const DatasetPtr& data, const Interventions& interventions,
-                                  std::int64_t batchSize, Read&& reader) {
-    if (data) requireReadable(options, *data);
-    means.clear();
-    const auto trained = makeTrainingEdits(interventions.data);
+void OpenedModel::withData(const DatasetPtr& data, const Interventions& interventions,
+                           std::int64_t batchSize,
+                           const std::function<void(ModelImpl&, const Interventions&)>& reader) {
+    auto& p = *m_parts;
+    if (data) requireReadable(p.options, *data);
+    p.means.clear();
+    const auto trained = p.makeTrainingEdits(interventions.data);
     const HookScope below(hooksOf(trained));
-    return withinMemory(
-        device,
+    withinMemory(
+        p.device,
         [&] {
-            return reader(Interventions{interventions.edits, completed(interventions.data)});
+            reader(*p.model, {interventions.edits, p.completed(interventions.data)});
+            return 0;
         },
         [&] { return " with batches of " + std::to_string(batchSize); });
+}
+
+void OpenedModel::withEdits(const Interventions& interventions,
+                            const std::function<void(ModelImpl&, ActiveEdits*)>& reader) {
+    auto& p = *m_parts;
+    const auto trained = p.makeTrainingEdits(interventions.data);
+    const HookScope below(hooksOf(trained));
+    const auto session = p.makeActiveEdits(interventions);
+    reader(*p.model, session.get());
+    if (session) p.means = session->means();
 }
 
 std::unique_ptr<EditedModel> OpenedModel::edited(const Interventions& interventions) {
@@ -107,25 +115,15 @@ std::unique_ptr<EditedModel> OpenedModel::edited(const Interventions& interventi
                                          p.makeActiveEdits(interventions));
 }
 
-AblationTable OpenedModel::ablate(const DatasetPtr& data, const Interventions& interventions,
-                                  const AblationOptions& how, std::stop_token stop,
-                                  const ProgressCallback& progress,
-                                  const std::function<void(const AblationTable&)>& partial,
-                                  AblationProgress* kept) {
-    auto& p = *m_parts;
-    return p.readData(data, interventions, how.batchSize, [&](const Interventions& all) {
-        return core::ablate(*p.model, p.options, data, all, how, stop, progress, partial, kept);
-    });
-}
-
 PairReadings OpenedModel::readPairs(
     const DatasetPtr& data, const Interventions& interventions, const PairReading& what,
     const std::stop_token& stop, const ProgressCallback& progress,
     const std::function<void(const PairReadings&, std::int64_t)>& partial) {
-    auto& p = *m_parts;
-    return p.readData(data, interventions, what.batchSize, [&](const Interventions& all) {
-        return core::readPairs(*p.model, p.options, data, all, what, stop, progress, partial);
+    PairReadings values;
+    withData(data, interventions, what.batchSize, [&](ModelImpl& model, const Interventions& all) {
+        values = core::readPairs(model, options(), data, all, what, stop, progress, partial);
     });
+    return values;
 }
 
 PairReadings OpenedModel::readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
@@ -171,123 +169,25 @@ std::vector<double> OpenedModel::untrainedScores(std::int64_t count, const Datas
     return all;
 }
 
-EffectEstimates OpenedModel::estimateEffects(
-    const DatasetPtr& data, const Interventions& interventions, const EstimateOptions& what,
-    const std::stop_token& stop, const ProgressCallback& progress,
-    const std::function<void(const EffectEstimates&)>& partial, std::any* kept) {
-    auto& p = *m_parts;
-    return p.readData(data, interventions, what.batchSize, [&](const Interventions& all) {
-        return core::estimateEffects(*p.model, p.options, data, all, what, stop, progress, partial,
-                                     kept);
-    });
-}
-
-PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                               const PatchOptions& how, const std::vector<std::string>& classNames,
-                               const Interventions& interventions, const std::stop_token& stop,
-                               const ProgressCallback& progress,
-                               const std::function<void(const PatchResult&)>& partial) {
+void OpenedModel::withInput(const ProbeSample& sample, const Interventions& interventions,
+                            const std::function<void(ModelImpl&, const ModelInput&)>& reader) {
     auto& p = *m_parts;
     const auto trained = p.makeTrainingEdits(interventions.data);
     const HookScope below(hooksOf(trained));
-    const auto session = p.makeActiveEdits(interventions);
-    PatchedEdits edits;
-    edits.session = session.get();
-    edits.prepare = [&](bool first) {
-        session->prepareSample(first ? clean : corrupted);
-        p.means = session->means();
-    };
-    std::vector<std::string> positions;
-    if (p.options.input() == InputKind::Tokens) {
-        positions = answeredInputs(p.options, clean, p.tokenizer);
-        const auto others = answeredInputs(p.options, corrupted, p.tokenizer);
-        for (std::size_t i = 0; i < std::min(positions.size(), others.size()); ++i)
-            if (positions[i] != others[i]) positions[i] += "/" + others[i];
-    }
-    if (const auto* images = p.options.find<ImageInput>()) {
-        const auto before = p.options.tokens() - images->patches();
-        for (const auto* name : {"class token", "distilled token"})
-            if (std::ssize(positions) < before) positions.emplace_back(name);
-        for (std::int64_t row = 0; row < images->gridRows(); ++row)
-            for (std::int64_t column = 0; column < images->gridColumns(); ++column)
-                positions.push_back("patch (" + std::to_string(row) + ", " +
-                                    std::to_string(column) + ")");
-    }
-    const AnswerNames names(p.options, p.tokenizer, p.named(classNames), clean);
-    edits.answer = [&names](std::int64_t id) { return names.of(id); };
-    const auto named = [&](PatchResult result) {
-        result.positions = positions;
-        result.places = p.options.input() == InputKind::Images;
-        return result;
-    };
-    std::function<void(const PatchResult&)> report;
-    if (partial) report = [&](const PatchResult& result) { partial(named(result)); };
-    return named(core::patch(*p.model, p.options,
-                             inputOf(clean, p.options).to(torch::Device(p.device)),
-                             inputOf(corrupted, p.options).to(torch::Device(p.device)), how, stop,
-                             progress, report, edits));
-}
-
-/// What `read` gives for a sample, with the interventions in force.
-template <class Read>
-auto OpenedModel::Parts::read(const ProbeSample& sample, const Interventions& interventions,
-                              Read&& reader) {
-    const auto trained = makeTrainingEdits(interventions.data);
-    const HookScope below(hooksOf(trained));
-    return withinMemory(
-        device,
+    withinMemory(
+        p.device,
         [&] {
-            const auto input = inputOf(sample, options).to(torch::Device(device));
-            const EditedInput edited(makeActiveEdits(interventions), sample, means);
-            return reader(input);
+            const auto input = inputOf(sample, p.options).to(torch::Device(p.device));
+            const EditedInput edited(p.makeActiveEdits(interventions), sample, p.means);
+            reader(*p.model, input);
+            return 0;
         },
         shorterInput);
 }
 
-LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
-                             const std::vector<std::string>& classNames,
-                             const Interventions& interventions) {
-    auto& p = *m_parts;
-    auto result = p.read(sample, interventions, [&](const ModelInput& input) {
-        return logitLens(*p.model, p.options, input, what);
-    });
-    AnswerNames(p.options, p.tokenizer, p.named(classNames), sample).fill(result);
-    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
-    for (const auto position : result.positions)
-        if (static_cast<std::size_t>(position) < inputs.size())
-            result.inputs.push_back(inputs[static_cast<std::size_t>(position)]);
-    return result;
-}
-
-Attribution OpenedModel::attribution(const ProbeSample& sample, const AttributionOptions& what,
-                                     const std::vector<std::string>& classNames,
-                                     const Interventions& interventions) {
-    auto& p = *m_parts;
-    auto result = p.read(sample, interventions, [&](const ModelInput& input) {
-        return attributeLogit(*p.model, p.options, input, what);
-    });
-    const AnswerNames names(p.options, p.tokenizer, p.named(classNames), sample);
-    names.fill(result.answer), names.fill(result.minus);
-    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
-    if (static_cast<std::size_t>(result.position) < inputs.size())
-        result.input = inputs[static_cast<std::size_t>(result.position)];
-    return result;
-}
-
-void OpenedModel::withInput(const ProbeSample& sample, const Interventions& interventions,
-                            const std::function<void(ModelImpl&, const ModelInput&)>& reader) {
-    auto& p = *m_parts;
-    p.read(sample, interventions, [&](const ModelInput& input) {
-        reader(*p.model, input);
-        return 0;
-    });
-}
-
-std::int64_t OpenedModel::answerId(const std::string& word, const std::string& option,
-                                   const ProbeSample& sample,
-                                   const std::vector<std::string>& classNames) const {
-    return AnswerNames(m_parts->options, m_parts->tokenizer, m_parts->named(classNames), sample)
-        .find(word, option);
+AnswerNames OpenedModel::answerNames(const ProbeSample& sample,
+                                     const std::vector<std::string>& classNames) const {
+    return {m_parts->options, m_parts->tokenizer, m_parts->named(classNames), sample};
 }
 
 }  // namespace relascope::core

@@ -2,7 +2,6 @@
 // A model for inspection or evaluation, from a run folder or a checkpoint. Does not include torch.
 #pragma once
 
-#include <any>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -13,26 +12,19 @@
 #include "probe/probe_watch.h"
 #include "types/edit_results.h"
 #include "types/generate_options.h"
-#include "types/lens.h"
 #include "types/metric.h"
 #include "types/relation_map.h"
 #include "types/run_options.h"
 
-namespace relascope {
-struct EffectEstimates;  // patching_options.h
-}  // namespace relascope
-
 namespace relascope::core {
 
-struct ModelImpl;        // model.h
-struct ModelInput;       // model.h
-struct AblationOptions;  // ablation_options.h
-struct PairReading;      // pair_reading.h
-struct PairReadings;     // pair_reading.h
-class AblationProgress;  // ablation_options.h
-class EditedModel;       // edited_model.h
-struct PatchOptions;     // patching_options.h
-struct EstimateOptions;  // patching_options.h
+class ActiveEdits;    // active_edits.h
+class AnswerNames;    // answer_names.h
+struct ModelImpl;     // model.h
+struct ModelInput;    // model.h
+struct PairReading;   // pair_reading.h
+struct PairReadings;  // pair_reading.h
+class EditedModel;    // edited_model.h
 
 /// The weights that OpenedModel opens for a step of a run.
 struct StepToOpen {
@@ -104,13 +96,13 @@ public:
     /// The hook points that such an input meets, in the order of the forward pass.
     std::vector<PointInfo> points(const ProbeSample& sample);
     /// The interventions that the weights of a run are trained with, applied before all others
-    /// wherever the model runs. Usually empty. ablate(), patch(), lens() and attribution() skip
-    /// those that take values from other examples (resample).
+    /// wherever the model runs. Usually empty. Analyses of examples and of one input skip those
+    /// that take values from other examples (resample).
     const EditList& trainingEdits() const;
     /// Runs the weights without their training edits from now on.
     void leaveOutTrainingEdits();
     /// The means that the edits of the last call took, by the index of the edit; empty if they took
-    /// none, and after ablate().
+    /// none, and after withData().
     const TakenMeans& takenMeans() const;
     /// The change of the scores by the edits over a data set, or over `examples` of it that are
     /// drawn by seed 0, as analyses draw them. Throws OptionError if an edit does not fit,
@@ -122,13 +114,6 @@ public:
     /// The model with these edits in force, for analyses of two models; this OpenedModel must
     /// outlive the result.
     std::unique_ptr<EditedModel> edited(const Interventions& interventions);
-    /// The ablation table over a data set (ablation.h): parts are taken out of the model that has
-    /// these edits. `kept`: where a cancelled ablation is kept, and continued from.
-    AblationTable ablate(const DatasetPtr& data, const Interventions& interventions,
-                         const AblationOptions& how, std::stop_token stop = {},
-                         const ProgressCallback& progress = {},
-                         const std::function<void(const AblationTable&)>& partial = {},
-                         AblationProgress* kept = nullptr);
     /// The values of maps on pairs of objects (pair_reading.h), with the edits in force, for an
     /// atlas.
     PairReadings readPairs(
@@ -147,38 +132,23 @@ public:
                                         std::int64_t batchSize, const std::string& metric,
                                         const std::stop_token& stop = {},
                                         const ProgressCallback& progress = {}) const;
-    /// First-order estimates of the effects of parts over a data set (patching.h).
-    EffectEstimates estimateEffects(const DatasetPtr& data, const Interventions& interventions,
-                                    const EstimateOptions& what, const std::stop_token& stop = {},
-                                    const ProgressCallback& progress = {},
-                                    const std::function<void(const EffectEstimates&)>& partial = {},
-                                    std::any* kept = nullptr);
-    /// The patching maps from one input into another (patching.h). `classNames`: as lens().
-    PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                      const PatchOptions& how, const std::vector<std::string>& classNames,
-                      const Interventions& interventions = {}, const std::stop_token& stop = {},
-                      const ProgressCallback& progress = {},
-                      const std::function<void(const PatchResult&)>& partial = {});
-    /// The logit lens: the answers of the model after each layer (analysis/lens/lens.h). Throws
-    /// OptionError if the model or the sample has no such answers, or the sample does not fit the
-    /// model.
-    LensResult lens(const ProbeSample& sample, const LensOptions& what,
-                    const std::vector<std::string>& classNames,
-                    const Interventions& interventions = {});
-    /// The amount that each part of the model adds to the logit of an answer
-    /// (analysis/attribute/attribution.h). Throws as lens().
-    Attribution attribution(const ProbeSample& sample, const AttributionOptions& what,
-                            const std::vector<std::string>& classNames,
-                            const Interventions& interventions = {});
     /// Calls `reader` with the model and the input of a sample, with the edits in force, for
     /// analyses of one input. Throws OptionError if the sample or the edits do not fit the model.
     void withInput(const ProbeSample& sample, const Interventions& interventions,
                    const std::function<void(ModelImpl&, const ModelInput&)>& reader);
-    /// The id of an answer that is named as on the command line (AnswerNames::find). Throws
-    /// OptionError(`option`, ...).
-    std::int64_t answerId(const std::string& word, const std::string& option,
-                          const ProbeSample& sample,
-                          const std::vector<std::string>& classNames) const;
+    /// Calls `reader` with the model and the edits, completed and not in force, for analyses of
+    /// examples, which it takes `batchSize` at a time; takenMeans() are empty after it. Throws
+    /// OptionError if the data do not fit the model.
+    void withData(const DatasetPtr& data, const Interventions& interventions,
+                  std::int64_t batchSize,
+                  const std::function<void(ModelImpl&, const Interventions&)>& reader);
+    /// Calls `reader` with the model and the edits as a session that is not prepared for an input;
+    /// null: there are none.
+    void withEdits(const Interventions& interventions,
+                   const std::function<void(ModelImpl&, ActiveEdits*)>& reader);
+    /// The names of the answers to a sample. `classNames` empty: the checkpoint's own.
+    AnswerNames answerNames(const ProbeSample& sample,
+                            const std::vector<std::string>& classNames) const;
     /// Loss, accuracy and the other metrics of the task over a data set; sequences also with
     /// free-running decoding. Throws OptionError if the data do not fit the model, Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},

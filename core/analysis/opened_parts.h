@@ -69,14 +69,6 @@ struct OpenedModel::Parts {
         return std::make_unique<ActiveEdits>(*model, options, interventions.edits,
                                              completed(interventions.data));
     }
-    /// The result of `reader` for the sample, with the interventions in force.
-    template <class Read>
-    auto read(const ProbeSample& sample, const Interventions& interventions, Read&& reader);
-    /// The result of `reader` for examples, which it takes `batchSize` at a time: it applies the
-    /// completed interventions itself.
-    template <class Read>
-    auto readData(const DatasetPtr& data, const Interventions& interventions,
-                  std::int64_t batchSize, Read&& reader);
 };
 
 /// The hooks of a session; null without one.

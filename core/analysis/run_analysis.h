@@ -3,7 +3,9 @@
 // description (analysis.h), which programs without LibTorch have too. Does not include torch.
 #pragma once
 
+#include <any>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -19,9 +21,12 @@
 
 namespace relascope::core {
 
-class AblationProgress;  // ablation_options.h
-class CapturedMaps;      // captured_maps.h
+class CapturedMaps;  // captured_maps.h
 class OpenedModel;
+
+/// Where analyses of the same weights that are cancelled leave what they have measured, by their
+/// names, and go on from it. Used on the thread of the model; cleared when its weights change.
+using KeptWork = std::map<std::string, std::any>;
 
 /// What is analysed.
 struct AnalysisSubject {
@@ -44,9 +49,11 @@ struct AnalysisSubject {
     /// Whether edits that the weights were trained with are left out of each kept step.
     bool leaveOutTrainingEdits = false;
     std::optional<MapCell> cell = {};  ///< that is shown; options that name one come before it
-    AblationProgress* kept = nullptr;  ///< of these weights; may be null
+    KeptWork* kept = nullptr;          ///< may be null
     /// Of an analysis of two models the second: its model, path and interventions.
     std::shared_ptr<const AnalysisSubject> other = {};
+
+    std::any* keptBy(const char* analysis) const { return kept ? &(*kept)[analysis] : nullptr; }
 };
 
 /// How an analysis is followed while it runs. Everything is called on its thread.

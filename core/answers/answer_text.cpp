@@ -2,6 +2,7 @@
 #include "answers/answer_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -122,6 +123,12 @@ std::string shownProbability(double probability) {
     const double percent = 100.0 * probability;
     if (percent > 0 && percent < 0.05) return "<0.1 %";
     return shownDecimals(percent, percent < 9.95 && percent > 0 ? 1 : 0) + " %";
+}
+
+std::string capitalized(std::string text) {
+    if (!text.empty())
+        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
 }
 
 std::string shownPiece(const std::string& name) {

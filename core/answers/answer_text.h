@@ -24,6 +24,9 @@ std::string shownProbability(double probability);
 /// A class or token in one line: spaces at its ends and line ends as symbols.
 std::string shownPiece(const std::string& name);
 
+/// "Layer 2": with a capital letter at its beginning.
+std::string capitalized(std::string text);
+
 /// The value with its interval, where its column has one: "-0.21 [-0.30, -0.12]".
 std::string shownValue(const Table& table, const Column& column, std::size_t row);
 /// Whether people see a column: it has a title, and a value in some row.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The results of measuring edits: changes of metrics with intervals, ablation tables, patching
-// maps; and the cost of a measurement.
+// The results of measuring edits: changes of metrics with intervals, tables of parts taken out,
+// maps of patched points; and the cost of a measurement.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct EditEffect {
     double changedAnswers = 0.0;                      ///< fraction of answers that differ
 };
 
-/// One part of a model in an ablation table.
+/// One part of a model, and what taking it out changes.
 struct AblationRow {
     std::string part;   ///< "layer 2 relation 3"
     std::string group;  ///< "heads", "relations", "columns", "paths", "mlp", "symbols"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Grids of tinted cells as values: one or more panels of rows by columns, with names and values.
-// Heads by layers, patching maps and the logit lens are such grids. Names and texts may be any
-// bytes.
+// Heads by layers, maps of patched points and the logit lens are such grids. Names and texts may be
+// any bytes.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,6 @@
 #include "support/temporary_folder.h"
 #include "text/tokenizer.h"
 #include "types/data_kind.h"
-#include "types/lens.h"
 
 namespace relascope {
 namespace {

@@ -129,7 +129,7 @@ struct TrainedSubject {
     std::string path = home / "run";
     core::DataSplits splits = tinyData();
     std::unique_ptr<core::OpenedModel> model, again;
-    core::AblationProgress kept;
+    core::KeptWork kept;
     core::AnalysisSubject subject;
 
     TrainedSubject() {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/pairs/hypothesis_sentences.h"
+#include "analysis/atlas/hypothesis_sentences.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 

@@ -5,9 +5,10 @@
 
 #include <cmath>
 
-#include "analysis/ablate/options.h"
-#include "analysis/open_model.h"
-#include "analysis/patch/options.h"
+#include "analysis/ablate/ablation.h"
+#include "analysis/attribute/attribution.h"
+#include "analysis/patch/patching.h"
+#include "analysis/run_analysis.h"
 #include "interventions/edit_values.h"
 #include "support/edits.h"
 #include "support/rooms.h"
@@ -51,7 +52,9 @@ protected:
         m_how.metric = "loss";
         m_how.what = {"heads", "relations", "paths", "mlp"};
     }
-    AblationTable ablate() { return m_opened.ablate(m_splits.validation, m_interventions, m_how); }
+    AblationTable ablate() {
+        return core::ablate(m_opened, m_splits.validation, m_interventions, m_how);
+    }
     void use(std::vector<Edit> edits) { m_interventions.edits = listOf(std::move(edits)); }
     double loss(std::vector<Edit> edits) {
         use(std::move(edits));
@@ -100,9 +103,9 @@ TEST_F(MeasuredEdits, AblationsContinueWhereTheyWereCancelled) {
         auto mean = edit(EditOp::Mean, "blocks.0.attn.hook_z");
         if (edited) use({mean, edit(EditOp::Resample, "blocks.1.rel.hook_r")});
         int steps = 0;
-        const auto whole = m_opened.ablate(m_splits.validation, m_interventions, m_how, {},
-                                           [&](double) { return ++steps; });
-        AblationProgress kept;
+        const auto whole = core::ablate(m_opened, m_splits.validation, m_interventions, m_how, {},
+                                        [&](double) { return ++steps; });
+        std::any kept;
         std::optional<AblationTable> table;
         int attempts = 0, again = 0;
         std::int64_t measured = 0;
@@ -111,8 +114,8 @@ TEST_F(MeasuredEdits, AblationsContinueWhereTheyWereCancelled) {
             int left = 5 + 11 * attempts;
             bool first = true;
             try {
-                table = m_opened.ablate(
-                    m_splits.validation, m_interventions, m_how, {},
+                table = core::ablate(
+                    m_opened, m_splits.validation, m_interventions, m_how, {},
                     [&](double) { return ++again, --left > 0; },
                     [&](const AblationTable& partial) {
                         if (std::exchange(first, false)) {
@@ -122,11 +125,11 @@ TEST_F(MeasuredEdits, AblationsContinueWhereTheyWereCancelled) {
                     },
                     &kept);
             } catch (const Cancelled&) {
-                EXPECT_TRUE(kept.begun());
+                EXPECT_TRUE(kept.has_value());
             }
         }
         EXPECT_GT(attempts, 5);
-        EXPECT_FALSE(kept.begun());
+        EXPECT_FALSE(kept.has_value());
         expectSame(*table, whole);
         // Only batches that were cut short are run again, and a joint measurement for each cancel.
         EXPECT_LT(again, 2 * steps);
@@ -134,12 +137,12 @@ TEST_F(MeasuredEdits, AblationsContinueWhereTheyWereCancelled) {
 }
 
 TEST_F(MeasuredEdits, OtherOptionsEditsOrDataStartAnew) {
-    AblationProgress kept;
+    std::any kept;
     const auto firstBatch = [&](const DatasetPtr& data) {
         std::int64_t examples = 0;
         try {
-            m_opened.ablate(
-                data, m_interventions, m_how, {}, [&](double) { return examples == 0; },
+            core::ablate(
+                m_opened, data, m_interventions, m_how, {}, [&](double) { return examples == 0; },
                 [&](const AblationTable& partial) { examples = partial.examples; }, &kept);
         } catch (const Cancelled&) {
         }
@@ -155,9 +158,9 @@ TEST_F(MeasuredEdits, OtherOptionsEditsOrDataStartAnew) {
     EXPECT_EQ(firstBatch(m_splits.train), 16);
     m_how.how = {EditOp::Clean};
     EXPECT_THROW(ablate(), OptionError);
-    EXPECT_TRUE(kept.begun());
-    kept.clear();
-    EXPECT_FALSE(kept.begun());
+    EXPECT_TRUE(kept.has_value());
+    kept.reset();
+    EXPECT_FALSE(kept.has_value());
 }
 
 TEST_F(MeasuredEdits, PartsAreTakenOutOfTheEditedModel) {
@@ -193,9 +196,9 @@ TEST_F(MeasuredEdits, PatchesBothInputsOfTheEditedModel) {
     PatchOptions how;
     how.over = {"attn"};
     how.metric = "logit:0";
-    const auto plain = m_opened.patch(a, b, how, {}, m_interventions);
+    const auto plain = core::patch(m_opened, a, b, how, {}, m_interventions);
     use({edit(EditOp::Zero, "blocks.0.hook_attn_out")});
-    const auto zeroed = m_opened.patch(a, b, how, {}, m_interventions);
+    const auto zeroed = core::patch(m_opened, a, b, how, {}, m_interventions);
     EXPECT_NE(plain.clean, zeroed.clean);
     const auto columns = zeroed.maps.at(0).columns.size();
     double before = 0.0;
@@ -208,20 +211,20 @@ TEST_F(MeasuredEdits, PatchesBothInputsOfTheEditedModel) {
     // Values of other examples, of A for A and of B for B: with both inputs' own that changes
     // nothing.
     use({edit(EditOp::Clean, "blocks.0.hook_attn_out")});
-    const auto same = m_opened.patch(a, b, how, {}, m_interventions);
+    const auto same = core::patch(m_opened, a, b, how, {}, m_interventions);
     EXPECT_NEAR(same.clean, plain.clean, 1e-6);
     EXPECT_NEAR(same.corrupted, plain.corrupted, 1e-6);
     auto resample = edit(EditOp::Resample, "hook_embed");
     resample.shift = 1;  // A, example 1, becomes B; B becomes example 3
     use({resample});
-    const auto moved = m_opened.patch(a, b, how, {}, m_interventions);
+    const auto moved = core::patch(m_opened, a, b, how, {}, m_interventions);
     EXPECT_NEAR(moved.clean, plain.corrupted, 1e-5);
     how.noising = true;
-    const auto noised = m_opened.patch(a, b, how, {}, m_interventions);
+    const auto noised = core::patch(m_opened, a, b, how, {}, m_interventions);
     EXPECT_EQ(noised.clean, moved.corrupted);
     EXPECT_EQ(noised.corrupted, moved.clean);
     use({edit(EditOp::Zero, "blocks.9.hook_attn_out")});
-    EXPECT_THROW(m_opened.patch(a, b, how, {}, m_interventions), OptionError);
+    EXPECT_THROW(core::patch(m_opened, a, b, how, {}, m_interventions), OptionError);
 }
 
 TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {
@@ -231,7 +234,9 @@ TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {
                               "blocks.0.hook_attn_out", "blocks.1.hook_resid_mid"}) {
         use({edit(EditOp::Zero, point)});
         const auto probed = m_opened.probe(sample, names, m_interventions);
-        const auto lens = m_opened.lens(sample, {}, names, m_interventions);
+        core::AnalysisSubject subject{.model = &m_opened, .sample = sample, .classNames = names};
+        subject.interventions = m_interventions;
+        const auto lens = core::lensOf(subject, {});
         EXPECT_NEAR(
             lens.answers[0].probability,
             static_cast<double>(probed.probabilities[static_cast<std::size_t>(lens.answers[0].id)]),
@@ -239,7 +244,7 @@ TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {
             << point;
         AttributionOptions what;
         what.answer = lens.answers[0].id;
-        const auto parts = m_opened.attribution(sample, what, names, m_interventions);
+        const auto parts = core::attributionOf(subject, what);
         EXPECT_NEAR(parts.answer.probability, lens.answers[0].probability, 1e-5);
         EXPECT_NEAR(parts.sum(), parts.logit, 2e-3 * (1.0 + std::abs(parts.logit))) << point;
         // What lies between the parts is said to.

@@ -3,6 +3,7 @@
 // and the decisions on numbers that are known in advance.
 #include "analysis/symbol_heads/symbol_heads.h"
 #include "analysis/analysis.h"
+#include "analysis/parts/part_rows.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -317,7 +318,7 @@ void expectPlain(core::OpenedModel& model, const Answer& answer, std::size_t ste
     ProbeSample sample;
     sample.source.tokens = prompts.prompt(0, core::PromptRule::ABA).ids;
     const auto rows =
-        core::ablationRows(model.points(sample), {"heads", "relations", "columns", "paths", "mlp"});
+        core::partRows(model.points(sample), {"heads", "relations", "columns", "paths", "mlp"});
     double most = 0.0;
     for (std::size_t e = 0; e < effects.rows(); e += step) {
         const auto& part = effects.texts("part")[e];

@@ -4,7 +4,9 @@
 // scanned.
 #include "analysis/scan/scan.h"
 #include "analysis/analysis.h"
+#include "analysis/parts/part_rows.h"
 #include "analysis/scan/answer.h"
+#include "analysis/scan/effect_estimates.h"
 
 #include <gtest/gtest.h>
 
@@ -127,7 +129,7 @@ void expectEstimatesAsDifferences(const ModelOptions& options, const core::Datas
     };
     EstimateOptions what;
     for (auto& row :
-         core::ablationRows(core::pointsOf(*model, input), {"heads", "columns", "paths", "mlp"}))
+         core::partRows(core::pointsOf(*model, input), {"heads", "columns", "paths", "mlp"}))
         what.parts.push_back(std::move(row));
     what.examples = indices;
     what.batchSize = text ? 2 : count;  // of images the mean of the batch is that of all
@@ -228,7 +230,7 @@ TEST(Scan, FindsNothingInFreshWeights) {
 TEST(Scan, ACancelledOneContinuesToTheSameNumbers) {
     ScanSubject fresh(scanOptions(), 7);
     const auto text = analysisNamed("scan").json(answerOf(fresh.scan())).dump();
-    core::AblationProgress kept;
+    core::KeptWork kept;
     for (const bool session : {false, true}) {
         fresh.subject.kept = session ? &kept : nullptr;
         std::optional<Answer> known;
@@ -752,7 +754,7 @@ TEST(Scan, WhatCannotBeScannedIsNamedInOneSentence) {
 std::vector<Edit> editsOfRelations(ScanSubject& of, EditOp op, double factor) {
     std::vector<Edit> edits;
     for (const auto& row :
-         core::ablationRows(of.model.points(of.subject.data->sample(0)), {"relations"})) {
+         core::partRows(of.model.points(of.subject.data->sample(0)), {"relations"})) {
         edits.push_back(row.edit);
         edits.back().op = op, edits.back().factor = factor;
     }

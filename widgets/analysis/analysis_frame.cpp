@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <QAction>
@@ -19,11 +21,7 @@
 
 #include "answers/answer_text.h"
 #include "types/metric.h"
-#include "widgets/analysis/ablate/ablation_view.h"
-#include "widgets/analysis/along/along_view.h"
 #include "widgets/analysis/analysis_frame.h"
-#include "widgets/analysis/atlas/atlas_view.h"
-#include "widgets/analysis/attribute/attribution_view.h"
 #include "widgets/analysis/declared_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
@@ -86,15 +84,23 @@ QString shortPart(QString part) {
         .replace(QStringLiteral("sensory head"), QStringLiteral("sens. head"));
 }
 
+namespace {
+
+std::map<std::string, RegisterView::Make>& ownViews() {
+    static std::map<std::string, RegisterView::Make> all;
+    return all;
+}
+
+}  // namespace
+
+RegisterView::RegisterView(const char* analysis, Make make) {
+    ownViews()[analysis] = make;
+}
+
 AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) {
-    const auto make = [&]() -> AnalysisFrame* {
-        if (analysis.name == "ablate") return new AblationView(parent);
-        if (analysis.name == "attribute") return new AttributionView(parent);
-        if (analysis.name == "along") return new AlongView(parent);
-        if (analysis.name == "atlas") return new AtlasView(parent);
-        return new DeclaredView(analysis, parent);
-    };
-    AnalysisFrame* view = make();
+    const auto own = ownViews().find(analysis.name);
+    AnalysisFrame* view =
+        own == ownViews().end() ? new DeclaredView(analysis, parent) : own->second(parent);
     view->setAnalysis(analysis);
     return view;
 }

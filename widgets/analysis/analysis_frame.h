@@ -64,6 +64,16 @@ class AnalysisFrame;
 class PanelHead;
 class ViewMenu;
 
+/// Adds the view of an analysis that declares no layout, as a static object in the file of the
+/// view.
+struct RegisterView {
+    using Make = AnalysisFrame* (*)(QWidget* parent);
+    RegisterView(const char* analysis, Make make);
+    template <class View>
+    static RegisterView of(const char* analysis) {
+        return {analysis, [](QWidget* parent) -> AnalysisFrame* { return new View(parent); }};
+    }
+};
 /// The view of an analysis, without a result.
 AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent = nullptr);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <torch/utils.h>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -12,7 +11,7 @@
 #include "analysis/ablate/ablation.h"
 #include "analysis/open_model.h"
 #include "analysis/pairs/claims.h"
-#include "analysis/run_analysis.h"
+#include "analysis/parts/part_rows.h"
 #include "evaluate/example_scores.h"
 #include "evaluate/scoring.h"
 #include "model/architecture.h"
@@ -124,7 +123,7 @@ private:
         input.x = input.x.slice(0, 0, 1);
         if (input.target.defined()) input.target = input.target.slice(0, 0, 1);
         m_points = pointsOf(m_model, input);
-        m_table.rows = m_how.rows.empty() ? ablationRows(m_points, m_how.what) : m_how.rows;
+        m_table.rows = m_how.rows.empty() ? partRows(m_points, m_how.what) : m_how.rows;
         if (m_table.rows.empty()) {
             const auto none = noRelationsText(m_options);
             throw OptionError("what", (none.empty() ? "this model has no such parts" : none) +
@@ -484,37 +483,26 @@ private:
 
 }  // namespace
 
-struct AblationProgress::State {
-    Ablation ablation;
-};
-
-AblationProgress::AblationProgress() = default;
-AblationProgress::~AblationProgress() = default;
-
-void AblationProgress::clear() {
-    m_state.reset();
-    m_scan.reset();
-}
-
 AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
                      const Interventions& interventions, const AblationOptions& how,
                      std::stop_token stop, const ProgressCallback& progress,
-                     const std::function<void(const AblationTable&)>& partial,
-                     AblationProgress* kept) {
+                     const std::function<void(const AblationTable&)>& partial, std::any* kept) {
     how.check();
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
-    AblationProgress own;
-    auto& state = (kept ? *kept : own).state();
-    if (!state || !state->ablation.isOf(model, data, interventions.edits, how)) {
+    std::any own;
+    auto& state = kept ? *kept : own;
+    auto* held = std::any_cast<std::shared_ptr<Ablation>>(&state);
+    if (!held || !(*held)->isOf(model, data, interventions.edits, how)) {
         state.reset();  // two may not fit into the memory
-        state.reset(new AblationProgress::State{{model, options, data, interventions, how}});
+        state = std::make_shared<Ablation>(model, options, data, interventions, how);
     }
+    const auto ablation = std::any_cast<std::shared_ptr<Ablation>>(state);
     try {
-        auto table = state->ablation.run(std::move(stop), progress, partial);
+        auto table = ablation->run(std::move(stop), progress, partial);
         state.reset();
         return table;
     } catch (const Cancelled&) {
-        if (!state->ablation.isPrepared()) state.reset();  // cancelled while data were opened
+        if (!ablation->isPrepared()) state.reset();  // cancelled while data were opened
         throw;
     } catch (...) {
         state.reset();
@@ -522,103 +510,16 @@ AblationTable ablate(ModelImpl& model, const ModelOptions& options, const Datase
     }
 }
 
-namespace {
-
-constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
-constexpr std::chrono::milliseconds kTimed(700);
-constexpr double kShareOfUntrained = 0.1;         // of the progress
-constexpr std::int64_t kUntrainedExamples = 500;  // that untrained models answer
-
-AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& model) {
-    AblationOptions how;
-    how.examples = choice.examples;
-    how.metric = choice.metric != "auto" ? choice.metric
-                 : model.info().numbers  ? "mean_error"
-                                         : "accuracy";
-    how.how.clear();
-    for (const auto op : {EditOp::Zero, EditOp::Mean, EditOp::Resample})
-        if (std::find(choice.how.begin(), choice.how.end(), editOpName(op)) != choice.how.end())
-            how.how.push_back(op);
-    how.what = choice.what;
-    how.cumulative = choice.cumulative, how.pairs = choice.pairs;
-    if (model.input() == InputKind::Tokens) how.batchSize = kTextBatch;
-    return how;
+AblationTable ablate(OpenedModel& opened, const DatasetPtr& data,
+                     const Interventions& interventions, const AblationOptions& how,
+                     const std::stop_token& stop, const ProgressCallback& progress,
+                     const std::function<void(const AblationTable&)>& partial, std::any* kept) {
+    AblationTable table;
+    opened.withData(
+        data, interventions, how.batchSize, [&](ModelImpl& model, const Interventions& all) {
+            table = ablate(model, opened.options(), data, all, how, stop, progress, partial, kept);
+        });
+    return table;
 }
-
-AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice,
-                          const Watch<AblationTable>& watch) {
-    auto how = optionsOf(choice, subject.model->options());
-    how.check();
-    const double fresh = choice.untrained > 0 ? kShareOfUntrained : 0.0;
-    const auto from = [&](double first, double last) -> ProgressCallback {
-        if (!watch.progress) return {};
-        return [&watch, first, last](double done) {
-            return watch.progress(first + done * (last - first));
-        };
-    };
-    if (choice.untrained > 0) {
-        how.untrained = subject.model->untrainedScores(
-            choice.untrained, subject.data,
-            drawnExamples(subject.data->size(), std::min(how.examples, kUntrainedExamples), 0),
-            how.batchSize, how.metric, watch.stop, from(0.0, fresh));
-    }
-    return subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
-                                 from(fresh, 1.0), watch.partial, subject.kept);
-}
-
-/// Seconds for one example with one part out, from the first passes of a real ablation.
-double secondsPerPass(AnalysisSubject& subject, AblationOptions how, double parts,
-                      const std::stop_token& stop) {
-    using Clock = std::chrono::steady_clock;
-    const bool text = subject.model->options().input() == InputKind::Tokens;
-    how.how = {EditOp::Zero};
-    how.examples = std::min(text ? kTimedTexts : kTimedExamples, subject.data->size());
-    how.batchSize = how.examples;
-    const auto began = Clock::now();
-    auto first = began, last = began;
-    double from = 0.0, to = 0.0;
-    try {
-        subject.model->ablate(subject.data, {{}, subject.interventions.data}, how, stop,
-                              [&](double fraction) {
-                                  last = Clock::now();
-                                  to = fraction;
-                                  if (first == began) first = last, from = fraction;
-                                  return last - began < kTimed;
-                              });
-    } catch (const Cancelled&) {
-        if (stop.stop_requested()) throw;
-    }
-    if (to <= from) first = began, from = 0.0;  // a single pass, timed with what precedes it
-    return std::chrono::duration<double>(last - first).count() /
-           std::max(1e-9, static_cast<double>(how.examples) * parts * (to - from));
-}
-
-AnalysisCost ablationCost(AnalysisSubject& subject, const std::stop_token& stop) {
-    AnalysisCost cost;
-    const auto input = subject.model->options().input();
-    cost.noun = input == InputKind::Images   ? "images"
-                : input == InputKind::Tokens ? "windows of text"
-                                             : "examples";
-    cost.examples = subject.data->size();
-    for (const auto& row :
-         ablationRows(subject.model->points(subject.model->randomInput(0)), ablationGroups()))
-        ++cost.parts[row.group];
-    auto timed = optionsOf({}, subject.model->options());
-    timed.what.clear();
-    int all = 0;
-    for (const auto& [group, count] : cost.parts)
-        if (group != "symbols") timed.what.push_back(group), all += count;
-    if (all > 0) cost.seconds = secondsPerPass(subject, timed, all, stop);
-    return cost;
-}
-
-}  // namespace
-
-// After it was cancelled it continues where it ended (AblationProgress).
-const RegisterRunner kAblationRunner("ablate", [] {
-    auto r = makeRunner(ablationFields(), runAblation, answerOf);
-    r.cost = ablationCost;
-    return r;
-});
 
 }  // namespace relascope::core

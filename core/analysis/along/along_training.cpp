@@ -251,7 +251,7 @@ AlongTraining runAlongTraining(AnalysisSubject& subject, const AlongChoice& choi
     options.leaveOutTrainingEdits = subject.leaveOutTrainingEdits;
     if (watch.known) options.known = *watch.known;
     const auto idIn = [&](const OpenedModel& model) {
-        return model.answerId(choice.answer, "answer", sample, subject.classNames);
+        return model.answerNames(sample, subject.classNames).find(choice.answer, "answer");
     };
     if (!choice.answer.empty())
         options.answer = subject.model ? idIn(*subject.model)

@@ -184,8 +184,8 @@ struct Watch;  // of the same
 
 const FieldTable<AtlasOptions>& atlasFields();
 
-/// An atlas. `measured`: in place of the atlas' own ablation, whose rows have the names of the
-/// maps, or take them or their layer out; null: use_examples of AtlasOptions.
+/// An atlas. `measured`: in place of the atlas' own measurement of parts taken out, whose rows have
+/// the names of the maps, or take them or their layer out; null: use_examples of AtlasOptions.
 RelationAtlas describeRelations(AnalysisSubject& subject, const AtlasOptions& options,
                                 const Watch<RelationAtlas>& watch,
                                 const AblationTable* measured = nullptr);

@@ -10,8 +10,8 @@
 
 namespace relascope::core {
 
-/// Fills the uses of the relations of `maps` from an ablation of them, and names each use. The
-/// accuracy of untrained models, RelationAtlas::untrainedScores, is taken into account.
+/// Fills the uses of the relations of `maps` from a table of them taken out, and names each use.
+/// The accuracy of untrained models, RelationAtlas::untrainedScores, is taken into account.
 void takeUses(RelationAtlas& atlas, const AblationTable& table, const std::vector<PairMap>& maps);
 /// Takes the stages that an earlier atlas has measured, if it describes the same maps of the same
 /// examples. Its labels are found anew.

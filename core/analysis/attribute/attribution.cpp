@@ -2,6 +2,7 @@
 #include <torch/utils.h>
 #include <cmath>
 
+#include "analysis/answer_names.h"
 #include "analysis/attribute/attribution.h"
 #include "analysis/open_model.h"
 #include "analysis/parts/answer_stream.h"
@@ -18,10 +19,6 @@
 
 namespace relascope::core {
 namespace {
-
-torch::Tensor exact(const torch::Tensor& t) {
-    return t.detach().to(torch::kCPU, torch::kDouble);
-}
 
 void requireSum(const ModelOptions& o, const AnswerStream& stream) {
     if (const auto* encoder = o.find<EncoderDetails>())
@@ -52,17 +49,17 @@ struct Direction {
 
     /// The rows of a point's tensor [1, n, ...] for those positions.
     torch::Tensor rows(const torch::Tensor& point) const {
-        return exact(point[0].slice(0, first, first + weights.size(0)));
+        return precise(point[0].slice(0, first, first + weights.size(0)));
     }
 };
 
 // The weights [d] of x, through a norm whose scale is held at its value for x [d].
 torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
     if (norm.isNone()) return weights;
-    const auto weight = norm.gain().defined() ? exact(norm.gain()) : torch::ones_like(weights);
-    auto y = exact(norm.forward(x));
-    auto scaled = exact(x), back = weights * weight;
-    if (norm.bias.defined()) y = y - exact(norm.bias);
+    const auto weight = norm.gain().defined() ? precise(norm.gain()) : torch::ones_like(weights);
+    auto y = precise(norm.forward(x));
+    auto scaled = precise(x), back = weights * weight;
+    if (norm.bias.defined()) y = y - precise(norm.bias);
     if (norm.centres()) {  // centring is linear and its own transpose
         scaled = scaled - scaled.mean();
         back = back - back.mean();
@@ -79,9 +76,9 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
     Direction d;
     const auto row = [&](const torch::Tensor& of) {  // of a weight or bias, for the chosen answers
         const auto one = [&](std::int64_t id) {
-            if (id < 0) return torch::zeros_like(exact(of[0]));
-            if (of.size(0) > 1) return exact(of[id]);
-            return id == 1 ? exact(of[0]) : torch::zeros_like(exact(of[0]));  // a single score
+            if (id < 0) return torch::zeros_like(precise(of[0]));
+            if (of.size(0) > 1) return precise(of[id]);
+            return id == 1 ? precise(of[0]) : torch::zeros_like(precise(of[0]));  // a single score
         };
         return one(what.answer) - one(what.minus);
     };
@@ -99,7 +96,7 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
             auto back = row(layer.weight) / 2;
             if (layer.bias.defined()) outBias += (row(layer.bias) / 2).sum().item<double>();
             auto& norm = *stream.norm.ptr();
-            if (norm.bias.defined()) normBias += (back * exact(norm.bias)).sum().item<double>();
+            if (norm.bias.defined()) normBias += (back * precise(norm.bias)).sum().item<double>();
             weights.push_back(throughNorm(norm, tokens[token], back));
         }
         d.biases = {{"final norm", normBias}, {"output layer", outBias}};
@@ -109,18 +106,18 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
     const double scale = stream.form ? stream.form->logit_scale : 1.0;
     auto back = row(out.weight) * scale;
     if (out.bias.defined()) bias("output layer", row(out.bias) * scale);
-    if (!stream.project.is_empty()) back = torch::matmul(back, exact(stream.project->weight));
+    if (!stream.project.is_empty()) back = torch::matmul(back, precise(stream.project->weight));
     const auto pooled = stream.pool == Pool::None ? x[0][position] : stream.pooled(x)[0][0];
     if (!stream.hidden.is_empty()) {
         // A relu's gates are held as the norm's scale is.
         const auto& hidden = *stream.hidden;
-        back = back * exact(hidden.forward(pooled)).gt(0).to(torch::kDouble);
-        if (hidden.bias.defined()) bias("hidden layer", back * exact(hidden.bias));
-        back = torch::matmul(back, exact(hidden.weight));
+        back = back * precise(hidden.forward(pooled)).gt(0).to(torch::kDouble);
+        if (hidden.bias.defined()) bias("hidden layer", back * precise(hidden.bias));
+        back = torch::matmul(back, precise(hidden.weight));
     }
     if (!stream.norm.is_empty()) {
         auto& norm = *stream.norm.ptr();
-        if (norm.bias.defined()) bias("final norm", back * exact(norm.bias));
+        if (norm.bias.defined()) bias("final norm", back * precise(norm.bias));
         back = throughNorm(norm, pooled, back);
     }
     const auto n = x.size(1);
@@ -158,7 +155,7 @@ public:
         const auto found = m_points.find(point);
         if (found == m_points.end()) return;
         auto rows = m_direction->rows(found->second) * scale;
-        if (without.defined()) rows = rows - exact(without);
+        if (without.defined()) rows = rows - precise(without);
         put(kind, layer, -1, -1, (m_direction->weights * rows).sum().item<double>() - less);
     }
     /// What follows is multiplied by it on its way to the last stream.
@@ -167,7 +164,7 @@ public:
               std::int64_t at = 0) {
         if (!value.defined()) return;
         const auto weights = m_direction->weights.slice(1, at, at + value.size(0));
-        putBias(layer, where, (weights * exact(value)).sum().item<double>());
+        putBias(layer, where, (weights * precise(value)).sum().item<double>());
     }
     void putBias(int layer, const std::string& where, double value) {
         m_result.parts.push_back({PartKind::Bias, layer, -1, -1, where, value});
@@ -176,7 +173,7 @@ public:
     void heads(PartKind kind, int layer, const std::string& hook, const Linear& wo,
                std::int64_t at = 0) {
         const auto z = m_direction->rows(m_points.at(hook + ".hook_z"));  // [q, h, d_h]
-        const auto values = exact((back(wo, at, z) * z).sum(0).sum(1));
+        const auto values = precise((back(wo, at, z) * z).sum(0).sum(1));
         for (std::int64_t h = 0; h < values.size(0); ++h)
             put(kind, layer, h, -1, values[h].item<double>());
     }
@@ -197,7 +194,8 @@ public:
         const auto attended =
             m_direction->rows(m_points.at(attention.hook + ".hook_attended_r"));  // [q, h, d_r]
         const auto weights = back(attention.wo, at, z);                           // [q, h, d_h]
-        const auto sent = torch::einsum("qhd,hdr->qhr", {weights, exact(attention.wr)}) * attended;
+        const auto sent =
+            torch::einsum("qhd,hdr->qhr", {weights, precise(attention.wr)}) * attended;
         const auto relations = sent.sum(0), symbols = (weights * z).sum(0).sum(1);
         const auto whole = relations.sum(1) + symbols;
         for (std::int64_t h = 0; h < whole.size(0); ++h) {
@@ -211,7 +209,7 @@ public:
 private:
     // The direction in front of `wo`, as z [q, h, d_h].
     torch::Tensor back(const Linear& wo, std::int64_t at, const torch::Tensor& z) const {
-        const auto weight = exact(wo->weight);  // [out, h * d_h]
+        const auto weight = precise(wo->weight);  // [out, h * d_h]
         return torch::matmul(m_direction->weights.slice(1, at, at + weight.size(0)), weight)
             .view_as(z);
     }
@@ -242,7 +240,8 @@ Direction behindOutput(const Direction& direction, NormImpl* norm, double scale,
 void addNormBias(Collector& collector, int layer, const char* where, const NormImpl* norm,
                  const torch::Tensor& weights, double scale) {
     if (norm && norm->bias.defined())
-        collector.putBias(layer, where, (weights * exact(norm->bias)).sum().item<double>() * scale);
+        collector.putBias(layer, where,
+                          (weights * precise(norm->bias)).sum().item<double>() * scale);
 }
 
 // A block of which what is added is a norm, or a multiple, of the outputs.
@@ -271,13 +270,14 @@ void addBlockBehind(Collector& collector, const Direction& direction, int layer,
                 : torch::Tensor();
         const auto fed = behindOutput(direction, parts.feedBehind, scale,
                                       output.defined() ? direction.rows(output) : torch::Tensor());
-        biases = (fed.weights * exact(last)).sum().item<double>();
+        biases = (fed.weights * precise(last)).sum().item<double>();
         collector.putBias(layer, "the feed-forward", biases);
     }
     addNormBias(collector, layer, "the norm behind the feed-forward", parts.feedBehind,
                 direction.weights, scale);
     if (parts.feedBehind && parts.feedBehind->bias.defined())
-        biases += (direction.weights * exact(parts.feedBehind->bias)).sum().item<double>() * scale;
+        biases +=
+            (direction.weights * precise(parts.feedBehind->bias)).sum().item<double>() * scale;
     collector.add(PartKind::FeedForward, layer, block + ".hook_mlp_out", 1.0, {}, biases);
 }
 
@@ -326,7 +326,7 @@ StreamMixes mixesOf(ModelImpl& model, std::size_t layers) {
     StreamMixes mixes{1.0, std::vector<double>(layers, 1.0), std::vector<double>(layers, 0.0)};
     const auto* mixing = dynamic_cast<NanochatImpl*>(&model);
     if (!mixing) return mixes;
-    const auto resid = exact(mixing->resid_lambdas), x0 = exact(mixing->x0_lambdas);
+    const auto resid = precise(mixing->resid_lambdas), x0 = precise(mixing->x0_lambdas);
     for (auto layer = layers; layer-- > 0;) {
         const auto at = static_cast<std::int64_t>(layer);
         mixes.after[layer] = mixes.whole;
@@ -406,10 +406,10 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         throw OptionError("position",
                           "this model gives one answer for the whole input; leave it out");
     result.position = positionIn(what.position, scores.size(0));
-    const auto chances = torch::softmax(exact(scores[result.position]), 0);
+    const auto chances = torch::softmax(precise(scores[result.position]), 0);
     // A soft cap is no sum of parts: what is divided up is the number that it is applied to.
-    const auto own = exact(stream.form ? uncapped(stream, reader.tensors())[result.position]
-                                       : scores[result.position]);
+    const auto own = precise(stream.form ? uncapped(stream, reader.tensors())[result.position]
+                                         : scores[result.position]);
     const auto named = [&](std::int64_t id) -> LensAnswer {
         if (id < 0) return {};
         return {id, {}, own[id].item<double>(), chances[id].item<double>()};
@@ -450,6 +450,21 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
     return result;
 }
 
+Attribution attributionOf(AnalysisSubject& subject, const AttributionOptions& what) {
+    auto& model = *subject.model;
+    const auto& sample = sampleOf(subject);
+    Attribution result;
+    model.withInput(sample, subject.interventions, [&](ModelImpl& m, const ModelInput& input) {
+        result = attributeLogit(m, model.options(), input, what);
+    });
+    const auto names = model.answerNames(sample, subject.classNames);
+    nameAnswer(result.answer, names), nameAnswer(result.minus, names);
+    const auto inputs = answeredInputs(model.options(), sample, model.tokenizer());
+    if (static_cast<std::size_t>(result.position) < inputs.size())
+        result.input = inputs[static_cast<std::size_t>(result.position)];
+    return result;
+}
+
 namespace {
 
 constexpr std::int64_t kOffered = 12;       // likeliest answers
@@ -462,17 +477,18 @@ Attribution runAttribution(AnalysisSubject& subject, const AttributionChoice& ch
     const auto& names = subject.classNames;
     AttributionOptions what;
     what.position = choice.position;
-    if (!choice.logit.empty()) what.answer = model.answerId(choice.logit, "logit", sample, names);
-    if (!choice.minus.empty()) what.minus = model.answerId(choice.minus, "minus", sample, names);
+    const auto answers = model.answerNames(sample, names);
+    if (!choice.logit.empty()) what.answer = answers.find(choice.logit, "logit");
+    if (!choice.minus.empty()) what.minus = answers.find(choice.minus, "minus");
     // Throws for a model without attribution before the names of its answers are looked for.
-    auto result = model.attribution(sample, what, names, subject.interventions);
+    auto result = attributionOf(subject, what);
     LensOptions look;
     look.top = kOffered;
     if (!result.whole) look.position = what.position;
-    const auto last = model.lens(sample, look, names, subject.interventions);
+    const auto last = lensOf(subject, look);
     if (choice.logit.empty()) {
         what.answer = last.answers.front().id;
-        result = model.attribution(sample, what, names, subject.interventions);
+        result = attributionOf(subject, what);
     }
     if (!names.empty() && model.options().outputs() <= kMostClasses)
         result.offered = names;

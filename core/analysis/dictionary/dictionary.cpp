@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/answer_names.h"
 #include "analysis/contrast/terms.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
@@ -247,7 +248,7 @@ private:
     void takePartners(const ScoreFactors& factors, const torch::Tensor& ids) {
         if (m_options.token.empty()) return;
         ProbeSample sample;
-        m_d.token = m_subject.model->answerId(m_options.token, "token", sample, {});
+        m_d.token = m_subject.model->answerNames(sample, {}).find(m_options.token, "token");
         if (m_d.token < 0 || m_d.token >= factors.q.size(0))
             throw OptionError("token", "there is no token " + std::to_string(m_d.token) +
                                            " among " + std::to_string(factors.q.size(0)));

@@ -97,10 +97,7 @@ std::vector<GridPanel> measurePanels(const Seen& seen) {
     std::erase_if(panel.groups, [](const GridGroup& group) { return group.columns == 0; });
     std::vector<GridPanel> panels;
     for (std::size_t m = 0; m < measures.size(); ++m) {
-        panel.title = measures[m];
-        if (!panel.title.empty())
-            panel.title[0] =
-                static_cast<char>(std::toupper(static_cast<unsigned char>(panel.title[0])));
+        panel.title = capitalized(measures[m]);
         panel.note = "even: " + attentionText(even[m]);
         panel.cell = [heads, values = table.numbers(measures[m])](int layer, int column) {
             const int row = heads->rowAt(layer, column);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/answer_names.h"
 #include "analysis/lens/lens.h"
 #include "analysis/open_model.h"
 #include "analysis/parts/answer_stream.h"
@@ -109,15 +110,37 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
     return result;
 }
 
+void nameAnswer(LensAnswer& answer, const AnswerNames& names) {
+    if (answer.id >= 0) answer.name = names.of(answer.id);
+}
+
+LensResult lensOf(AnalysisSubject& subject, const LensOptions& what) {
+    auto& model = *subject.model;
+    const auto& sample = sampleOf(subject);
+    LensResult result;
+    model.withInput(sample, subject.interventions, [&](ModelImpl& m, const ModelInput& input) {
+        result = logitLens(m, model.options(), input, what);
+    });
+    const auto names = model.answerNames(sample, subject.classNames);
+    for (auto& answer : result.answers) nameAnswer(answer, names);
+    for (auto& cell : result.cells)
+        for (auto* answers : {&cell.top, &cell.asked})
+            for (auto& answer : *answers) nameAnswer(answer, names);
+    const auto inputs = answeredInputs(model.options(), sample, model.tokenizer());
+    for (const auto position : result.positions)
+        if (static_cast<std::size_t>(position) < inputs.size())
+            result.inputs.push_back(inputs[static_cast<std::size_t>(position)]);
+    return result;
+}
+
 namespace {
 
 LensResult runLens(AnalysisSubject& subject, const LensChoice& choice, const Watch<LensResult>&) {
-    const auto& sample = sampleOf(subject);
     LensOptions what;
     what.top = choice.top, what.position = choice.position;
-    for (const auto& word : choice.answers)
-        what.answers.push_back(subject.model->answerId(word, "answer", sample, subject.classNames));
-    return subject.model->lens(sample, what, subject.classNames, subject.interventions);
+    const auto names = subject.model->answerNames(sampleOf(subject), subject.classNames);
+    for (const auto& word : choice.answers) what.answers.push_back(names.find(word, "answer"));
+    return lensOf(subject, what);
 }
 
 }  // namespace

@@ -4,13 +4,61 @@
 // include torch.
 #pragma once
 
-#include "analysis/analysis.h"
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/run_analysis.h"
 #include "types/answer.h"
-#include "types/lens.h"
 #include "types/model_options.h"
+
+namespace relascope {
+
+struct LensOptions {
+    std::int64_t top = 5;               ///< how many answers a cell has
+    std::vector<std::int64_t> answers;  ///< further answers, with a probability in every cell
+    std::int64_t position = kEvery;     ///< only this position; negative: from the end
+
+    static constexpr std::int64_t kEvery = INT64_MIN;
+    bool operator==(const LensOptions&) const = default;
+};
+
+/// A class or a token.
+struct LensAnswer {
+    std::int64_t id = -1;
+    std::string name;  ///< the class's name or the token's text; otherwise the id
+    double logit = 0.0, probability = 0.0;
+};
+
+/// The answers that the stream at one position gives after one layer.
+struct LensCell {
+    std::vector<LensAnswer> top;    ///< most likely first
+    std::vector<LensAnswer> asked;  ///< those of LensOptions::answers, in order
+    double probability = 0.0;       ///< of the model's own answer at the position
+    std::int64_t rank = 0;          ///< of the model's own answer, from 1
+    double entropy = 0.0;           ///< nats
+};
+
+struct LensResult {
+    std::vector<std::string> rows;  ///< "embedding", "layer 1", ...
+    bool whole = false;  ///< one answer for the whole input: a single column without a position
+    std::vector<std::int64_t> positions;  ///< position of each column
+    std::vector<std::string> inputs;      ///< tokens or elements at the positions, as text
+    std::vector<LensAnswer> answers;      ///< the model's own, for each column
+    std::vector<LensCell> cells;          ///< rows x columns
+
+    std::size_t columns() const { return answers.size(); }
+    const LensCell& cell(std::size_t row, std::size_t column) const {
+        return cells.at(row * columns() + column);
+    }
+};
+
+}  // namespace relascope
 
 namespace relascope::core {
 
+class AnswerNames;
 struct ModelImpl;
 struct ModelInput;
 
@@ -19,6 +67,11 @@ struct ModelInput;
 /// there.
 LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                      const LensOptions& what = {});
+/// The same of the subject's input, with its edits in force and all names. Throws as logitLens(),
+/// OptionError if the sample does not fit the model.
+LensResult lensOf(AnalysisSubject& subject, const LensOptions& what);
+/// Enters the name of an answer that there is.
+void nameAnswer(LensAnswer& answer, const AnswerNames& names);
 
 /// The options of the analysis, as words.
 struct LensChoice {

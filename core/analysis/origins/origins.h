@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/parts/model_part.h"
 #include "types/answer.h"
-#include "types/lens.h"
 #include "types/model_options.h"
 
 namespace relascope {

@@ -84,6 +84,9 @@ std::vector<Field<Options>> hypothesisFields() {
                      "a CSV file of classes of tokens for hypotheses: columns token and class")};
 }
 
+/// Whether a name that needs no quotes may begin with it.
+bool beginsWord(char c);
+
 /// The classes of words in a CSV file with the columns token and class. Throws FileError for a file
 /// of another form.
 std::map<std::string, std::string> readTokenClasses(const std::string& path);

@@ -2,10 +2,10 @@
 #include "analysis/pairs/pair_preference.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "analysis/pairs/claims.h"
+#include "answers/answer_text.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
@@ -60,9 +60,7 @@ std::string preferenceText(const PairPreference& one) {
 std::string phenomenonTitle(const std::string& name) {
     auto words = name;
     std::replace(words.begin(), words.end(), '_', ' ');
-    if (!words.empty())
-        words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
-    return words;
+    return capitalized(words);
 }
 
 std::vector<std::string> pairSentences(const std::vector<PairPreference>& phenomena) {

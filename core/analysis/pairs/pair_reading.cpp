@@ -10,9 +10,9 @@
 #include <optional>
 #include <set>
 
-#include "analysis/ablate/options.h"
 #include "analysis/open_model.h"
 #include "analysis/pairs/pair_map_tensor.h"
+#include "analysis/parts/part_rows.h"
 #include "data/batches.h"
 #include "evaluate/example_scores.h"
 #include "interventions/active_edits.h"
@@ -189,7 +189,7 @@ std::vector<PairMap> pairMaps(const std::vector<PointInfo>& points, std::int64_t
     if (relations) what.emplace_back("relations");
     if (heads) what.emplace_back("heads");
     std::set<std::pair<std::string, std::int64_t>> taken;
-    for (const auto& row : ablationRows(points, what)) {
+    for (const auto& row : partRows(points, what)) {
         PairMap map;
         map.name = row.part;
         map.layer = layerName(row.part);

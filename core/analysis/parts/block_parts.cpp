@@ -45,12 +45,13 @@ bool takePlain(const torch::nn::Module& module, BlockParts& parts) {
 
 }  // namespace
 
+torch::Tensor precise(const torch::Tensor& t) {
+    return t.defined() ? t.detach().to(torch::kCPU, torch::kDouble) : t;
+}
+
 torch::Tensor attentionOutput(const AttentionImpl& attention, const torch::Tensor& z) {
-    const auto in = [](const torch::Tensor& t) {
-        return t.detach().to(torch::kCPU, torch::kDouble);
-    };
-    const auto out = torch::matmul(in(z).flatten(-2), in(attention.wo->weight).t());
-    return attention.wo->bias.defined() ? out + in(attention.wo->bias) : out;
+    const auto out = torch::matmul(precise(z).flatten(-2), precise(attention.wo->weight).t());
+    return attention.wo->bias.defined() ? out + precise(attention.wo->bias) : out;
 }
 
 torch::Tensor feedOutput(FeedForwardImpl& feedForward, const torch::Tensor& read) {

@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "analysis/parts/model_part.h"
 #include "model/blocks/decoder.h"
 #include "model/nanochat/nanochat.h"
-#include "types/lens.h"
 
 namespace relascope::core {
+
+/// In double precision on the CPU, without gradients; an undefined one stays so.
+torch::Tensor precise(const torch::Tensor& t);
 
 /// The parts of one block; those that it does without are null.
 struct BlockParts {

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/parts/head_side.h"
+#include "analysis/parts/block_parts.h"
 
 #include <torch/utils.h>
 
 #include "model/attention/attention.h"
 
 namespace relascope::core {
-namespace {
-
-torch::Tensor inDouble(const torch::Tensor& t) {
-    return t.defined() ? t.detach().to(torch::kCPU, torch::kDouble) : t;
-}
-
-}  // namespace
-
 HeadSide::HeadSide(AttentionImpl& attention, bool queries, std::int64_t at, std::int64_t heads)
     : m_at(at), m_heads(heads), m_clip(attention.options().clip_qkv) {
     const auto& norm = queries ? attention.q_norm : attention.k_norm;
@@ -21,7 +14,7 @@ HeadSide::HeadSide(AttentionImpl& attention, bool queries, std::int64_t at, std:
     m_all = attention.options().qk_norm == "all";
     if (isPlain()) return;
     const auto& linear = queries ? attention.wq : attention.wk;
-    m_weight = inDouble(linear->weight), m_bias = inDouble(linear->bias);
+    m_weight = precise(linear->weight), m_bias = precise(linear->bias);
     m_projected = attention.hook + (queries ? ".hook_q" : ".hook_k");
     if (m_norm) m_normed = m_projected + "_normed";
 }
@@ -32,12 +25,12 @@ std::vector<std::string> HeadSide::points() const {
 }
 
 torch::Tensor HeadSide::folded(const torch::Tensor& whole) const {
-    auto rows = inDouble(whole).unflatten(0, {m_heads, whole.size(0) / m_heads});  // [h, k, ...]
+    auto rows = precise(whole).unflatten(0, {m_heads, whole.size(0) / m_heads});  // [h, k, ...]
     if (!m_norm) return rows.select(0, m_at);
     if (m_norm->centres())
         rows = rows - (m_all ? rows.flatten(0, 1).mean(0, true) : rows.mean(1, true));
     auto own = rows.select(0, m_at);
-    auto gain = inDouble(m_norm->gain());
+    auto gain = precise(m_norm->gain());
     if (!gain.defined()) return own;
     if (m_all) gain = gain.view({m_heads, -1});
     if (gain.dim() == 2) gain = gain.select(0, m_at);
@@ -46,13 +39,13 @@ torch::Tensor HeadSide::folded(const torch::Tensor& whole) const {
 
 torch::Tensor HeadSide::scale(const PointTensors& points) const {
     if (!m_norm) return {};
-    const auto all = inDouble(points.at(m_projected));  // [b, rows, h, k]
+    const auto all = precise(points.at(m_projected));  // [b, rows, h, k]
     return heldNorm(*m_norm, m_all ? all.flatten(2) : all.select(2, m_at)).scale;
 }
 
 torch::Tensor HeadSide::clipped(const PointTensors& points) const {
     if (m_clip == 0.0) return {};
-    const auto whole = inDouble(points.at(m_norm ? m_normed : m_projected)).select(2, m_at);
+    const auto whole = precise(points.at(m_norm ? m_normed : m_projected)).select(2, m_at);
     return whole.clamp(-m_clip, m_clip) - whole;
 }
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analysis/parts/block_parts.h"
+#include "analysis/parts/model_part.h"
 #include "model/model.h"
-#include "types/lens.h"
 
 namespace relascope::core {
 
@@ -170,6 +170,8 @@ struct TokenSplit {
 /// that does not attend.
 std::vector<std::string> tokenPoints(const ModelStreams& streams, const StreamPart& part,
                                      const std::string& ownStack, const char* option);
+
+inline constexpr std::int64_t kMostFeatures = 64;  ///< of an object that are a part each
 
 /// Follows a linear map back through the stream to the parts that it reads, last part first.
 class StreamWalk {

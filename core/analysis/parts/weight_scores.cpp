@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/parts/weight_scores.h"
+#include "analysis/parts/block_parts.h"
 
 #include <torch/utils.h>
 
@@ -18,10 +19,6 @@ namespace {
 constexpr std::int64_t kTokensAtOnce = 4096;
 // What the embedding that is computed here may differ from the model's by, of its length.
 constexpr double kEmbeddingRest = 1e-3;
-
-torch::Tensor doubles(const torch::Tensor& t) {
-    return t.detach().to(torch::kCPU, torch::kDouble);
-}
 
 /// The embedding of an input, and its positions.
 struct StreamStart {
@@ -46,8 +43,8 @@ public:
         return value;
     }
     StreamStart start() const {
-        StreamStart start{doubles(m_start.embedding), {}};
-        if (m_start.positions.defined()) start.positions = doubles(m_start.positions);
+        StreamStart start{precise(m_start.embedding), {}};
+        if (m_start.positions.defined()) start.positions = precise(m_start.positions);
         return start;
     }
 
@@ -260,7 +257,7 @@ LinearScores::LinearScores(const ScoreParts& parts) : m_parts(parts) {
             if (const auto* found = dynamic_cast<PatchEmbeddingImpl*>(module.get()))
                 patches = found;
         if (patches) {
-            m_embedder.weight = doubles(patches->pixelWeight());
+            m_embedder.weight = precise(patches->pixelWeight());
             m_embedder.bias = patches->projection()->bias;
             const auto norm = [](const Norm& n) { return n.is_empty() ? nullptr : n.ptr().get(); };
             m_embedder.before = norm(patches->patchNorm()),
@@ -275,7 +272,7 @@ LinearScores::LinearScores(const ScoreParts& parts) : m_parts(parts) {
         throw OptionError("model", modelTitle(parts.options()) +
                                        " embeds its objects by no linear map of at most 64 "
                                        "features, so that there is no form on them");
-    if (m_embedder.bias.defined()) m_embedder.bias = doubles(m_embedder.bias);
+    if (m_embedder.bias.defined()) m_embedder.bias = precise(m_embedder.bias);
     const auto way = directWay(streams, m_queries.place);
     const auto filters = [&](const ScoreParts::Projection& side) {
         auto m = side.norm ? before(*side.norm, side.weight) : side.weight;
@@ -321,13 +318,13 @@ double LinearScores::symmetric() const {
 
 torch::Tensor LinearScores::numbersOf(const ModelInput& input) const {
     auto& model = m_parts.streams().model();
-    if (m_parts.options().input() != InputKind::Images) return doubles(input.x);
+    if (m_parts.options().input() != InputKind::Images) return precise(input.x);
     auto images = input.x;
     if (auto* vision = dynamic_cast<VisionModelImpl*>(&model))
         images = vision->standardised(images);
     for (const auto& module : model.modules(false))
         if (const auto* patches = dynamic_cast<PatchEmbeddingImpl*>(module.get()))
-            return doubles(patches->cut(images));
+            return precise(patches->cut(images));
     throw Error("a model of images has no patches");  // the constructor has found them
 }
 

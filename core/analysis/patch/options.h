@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The options of patching maps and of estimates, and their texts. Does not include torch.
+// The options of patching maps, and their texts. Does not include torch.
 #pragma once
 
 #include <string>
@@ -10,27 +10,7 @@
 #include "types/answer.h"
 #include "types/edit_results.h"
 
-namespace relascope {
-
-/// First-order estimates of how much the loss per target of a data set changes without each part.
-struct EffectEstimates {
-    std::vector<double> change;  ///< for each part; positive: the loss rises
-    /// As `change`, with the absolute value at each example and position, so that nothing cancels.
-    std::vector<double> size;
-    std::int64_t examples = 0;  ///< measured so far
-};
-
-}  // namespace relascope
-
 namespace relascope::core {
-
-/// The parts whose effects are estimated, and the examples of the data.
-struct EstimateOptions {
-    std::vector<AblationRow> parts;
-    std::vector<std::int64_t> examples;
-    std::int64_t batchSize = 250;
-    bool operator==(const EstimateOptions&) const = default;
-};
 
 struct PatchOptions {
     /// Also "cells:2:1": the cells of relation 1 of layer 2.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "analysis/answer_names.h"
 #include "analysis/open_model.h"
 #include "analysis/patch/patching.h"
 #include "analysis/run_analysis.h"
@@ -19,6 +20,7 @@
 #include "model/blocks/recording.h"
 #include "model/model.h"
 #include "model/public/family.h"
+#include "probe/probe.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
@@ -461,6 +463,50 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
     return patching.take();
 }
 
+PatchResult patch(OpenedModel& opened, const ProbeSample& clean, const ProbeSample& corrupted,
+                  const PatchOptions& how, const std::vector<std::string>& classNames,
+                  const Interventions& interventions, const std::stop_token& stop,
+                  const ProgressCallback& progress,
+                  const std::function<void(const PatchResult&)>& partial) {
+    const auto& options = opened.options();
+    std::vector<std::string> positions;
+    if (options.input() == InputKind::Tokens) {
+        positions = answeredInputs(options, clean, opened.tokenizer());
+        const auto others = answeredInputs(options, corrupted, opened.tokenizer());
+        for (std::size_t i = 0; i < std::min(positions.size(), others.size()); ++i)
+            if (positions[i] != others[i]) positions[i] += "/" + others[i];
+    }
+    if (const auto* images = options.find<ImageInput>()) {
+        const auto before = options.tokens() - images->patches();
+        for (const auto* name : {"class token", "distilled token"})
+            if (std::ssize(positions) < before) positions.emplace_back(name);
+        for (std::int64_t row = 0; row < images->gridRows(); ++row)
+            for (std::int64_t column = 0; column < images->gridColumns(); ++column)
+                positions.push_back("patch (" + std::to_string(row) + ", " +
+                                    std::to_string(column) + ")");
+    }
+    const auto named = [&](PatchResult result) {
+        result.positions = positions;
+        result.places = options.input() == InputKind::Images;
+        return result;
+    };
+    std::function<void(const PatchResult&)> report;
+    if (partial) report = [&](const PatchResult& result) { partial(named(result)); };
+    const auto names = opened.answerNames(clean, classNames);
+    PatchResult result;
+    opened.withEdits(interventions, [&](ModelImpl& model, ActiveEdits* session) {
+        PatchedEdits edits{session,
+                           [&](bool first) { session->prepareSample(first ? clean : corrupted); }};
+        edits.answer = [&names](std::int64_t id) { return names.of(id); };
+        const auto inputFor = [&](const ProbeSample& sample) {
+            return inputOf(sample, options).to(model.parameters().front().device());
+        };
+        result = named(patch(model, options, inputFor(clean), inputFor(corrupted), how, stop,
+                             progress, report, edits));
+    });
+    return result;
+}
+
 namespace {
 
 PatchResult runPatching(AnalysisSubject& subject, const PatchOptions& options,
@@ -476,8 +522,8 @@ PatchResult runPatching(AnalysisSubject& subject, const PatchOptions& options,
                 std::to_string(subject.cell->index + 1);
     }
     how.check();
-    return subject.model->patch(sampleOf(subject), subject.second.value(), how, subject.classNames,
-                                subject.interventions, watch.stop, watch.progress, watch.partial);
+    return patch(*subject.model, sampleOf(subject), subject.second.value(), how, subject.classNames,
+                 subject.interventions, watch.stop, watch.progress, watch.partial);
 }
 
 }  // namespace

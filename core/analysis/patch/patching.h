@@ -66,17 +66,12 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                   const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                   const std::function<void(const PatchResult&)>& partial = {},
                   const PatchedEdits& edits = {});
-
-/// Estimates of all parts at once: sum (mean(T) - T) dL/dT over the examples, where the mean of T
-/// is over the same examples at each position (in texts over all positions, in cells for each
-/// j - i), with one forward and one backward pass a batch (attribution patching, Nanda 2023). A
-/// cancelled call leaves its sums in `kept`, and the next one with the same model, data and options
-/// continues there to the same numbers. Throws Error for values that are not finite, Cancelled.
-EffectEstimates estimateEffects(ModelImpl& model, const ModelOptions& options,
-                                const DatasetPtr& data, const Interventions& interventions,
-                                const EstimateOptions& what, const std::stop_token& stop = {},
-                                const ProgressCallback& progress = {},
-                                const std::function<void(const EffectEstimates&)>& partial = {},
-                                std::any* kept = nullptr);
+/// The same of an open model, above the edits that its weights were trained with, and with names of
+/// the positions. `classNames`: as OpenedModel::answerNames().
+PatchResult patch(OpenedModel& model, const ProbeSample& clean, const ProbeSample& corrupted,
+                  const PatchOptions& how, const std::vector<std::string>& classNames,
+                  const Interventions& interventions = {}, const std::stop_token& stop = {},
+                  const ProgressCallback& progress = {},
+                  const std::function<void(const PatchResult&)>& partial = {});
 
 }  // namespace relascope::core

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/ablate/options.h"
 #include "analysis/pairs/claims.h"
 #include "analysis/pairs/pair_preference.h"
+#include "analysis/parts/part_rows.h"
 #include "analysis/phenomena/phenomena.h"
 #include "answers/answer_text.h"
 #include "answers/column_table.h"
@@ -21,7 +21,7 @@ const FieldTable<PhenomenonOptions>& phenomenonFields() {
         FieldTable<O> all = {
             fields::integer(&O::examples, "examples", "Pairs each",
                             "pairs of each phenomenon, at most; 0: all", 0, 1e8),
-            fields::texts(&O::what, "what", "Parts", "which parts are taken out", ablationGroups()),
+            fields::texts(&O::what, "what", "Parts", "which parts are taken out", partGroups()),
             fields::choice(&O::score, "score", "Score",
                            "the score of a sentence: the sum of the log-probabilities of its "
                            "tokens, or their mean",

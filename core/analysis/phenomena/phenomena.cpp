@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "analysis/ablate/options.h"
 #include "analysis/open_model.h"
 #include "analysis/pairs/sentence_batches.h"
+#include "analysis/parts/part_rows.h"
 #include "interventions/edited_run.h"
 #include "model/public/public_options.h"
 
@@ -44,10 +44,7 @@ public:
         if (options.what.empty()) throw OptionError("what", "names no group of parts");
         const auto first = m_batches.part(0);
         m_points = m_model->points(first.batch);
-        AblationOptions groups;
-        groups.what = options.what;
-        groups.check();
-        m_rows = ablationRows(m_points, options.what);
+        m_rows = partRows(m_points, options.what);
         if (m_rows.empty())
             throw OptionError("what", "this model has no such parts; `points` lists what it has");
         for (const auto& point : m_points)
@@ -186,7 +183,7 @@ AnalysisCost phenomenaCost(AnalysisSubject& subject, const std::stop_token& stop
     cost.examples = std::ssize(batches.tokens().pairs);
     const auto model = subject.model->edited({});
     const auto middle = batches.part(batches.parts() / 2);
-    for (const auto& row : ablationRows(model->points(middle.batch), ablationGroups()))
+    for (const auto& row : partRows(model->points(middle.batch), partGroups()))
         ++cost.parts[row.group];
     std::vector<double> scores(batches.tokens().sentences.size());
     batches.score(*model, middle, false, scores);  // the first pass of a length is slower

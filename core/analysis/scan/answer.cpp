@@ -357,4 +357,25 @@ Request requestOf(const ModelScan::Finding& finding) {
         {kind, layer, index, 0, static_cast<int>(finding.i), static_cast<int>(finding.j)}};
 }
 
+const ModelScan::Explanation* explanationOf(const ModelScan& scan,
+                                            const ModelScan::Finding& finding) {
+    if (finding.maps.empty()) return nullptr;
+    const auto& map = scan.atlas.relations.at(static_cast<std::size_t>(finding.maps.front()));
+    for (const auto& one : scan.explanations)
+        if (one.map == map.name && !one.text.empty()) return &one;
+    return nullptr;
+}
+
+AblationTable measuredTable(const ModelScan& scan) {
+    AblationTable table;
+    table.metric = scan.metric, table.base = scan.base, table.shift = scan.shift;
+    table.examples = table.wanted = scan.measured;
+    table.text = scan.text, table.available = scan.available, table.different = scan.different;
+    table.meanOf = scan.meanOf, table.oneAnswer = scan.oneAnswer;
+    table.untrained = scan.atlas.untrainedScores;
+    for (const auto& one : scan.parts)
+        if (!one.row.ways.empty()) table.rows.push_back(one.row);
+    return table;
+}
+
 }  // namespace relascope::core

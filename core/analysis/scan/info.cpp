@@ -6,7 +6,6 @@
 
 #include "analysis/pairs/claims.h"
 #include "analysis/pairs/hypothesis.h"
-#include "analysis/phenomena/phenomena.h"
 #include "analysis/scan/answer.h"
 #include "analysis/scan/scan.h"
 #include "answers/layout.h"
@@ -142,6 +141,26 @@ Layout scanLayout() {
 }
 
 }  // namespace
+
+std::string scanHeading(const ModelScan& scan) {
+    const MetricWords words(scan.metric);
+    const auto examples = scan.measured;
+    std::string text = groupedNumber(examples) + " " + scan.noun;
+    const bool copies = scan.different > 0 && scan.different < scan.measured;
+    if (copies || scan.trainedOn > 0) {
+        text += " (" + (copies ? groupedNumber(scan.different) + " different" : std::string());
+        if (scan.trainedOn > 0)
+            text += std::string(copies ? ", " : "") + groupedNumber(scan.trainedOn) +
+                    " of them trained on";
+        text += ")";
+    }
+    text += " of " + scan.data + ", " + words.name() + " " + words.number(scan.base) + words.unit();
+    const auto& fresh = scan.atlas.untrainedScores;
+    if (fresh.empty()) return text;
+    const auto [low, high] = std::minmax_element(fresh.begin(), fresh.end());
+    return text + ", beside " + std::to_string(fresh.size()) + " untrained models (" +
+           words.number(*low) + " to " + words.number(*high) + words.unit() + ")";
+}
 
 std::string comparisonsText(const ModelScan& scan) {
     return "Of " + groupedNumber(scan.comparisons) + " parts that were measured, at most " +

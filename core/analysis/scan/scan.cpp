@@ -10,12 +10,13 @@
 #include <map>
 #include <set>
 
-#include "analysis/ablate/options.h"
+#include "analysis/ablate/ablation.h"
 #include "analysis/open_model.h"
 #include "analysis/pairs/claims.h"
 #include "analysis/pairs/pair_objects.h"
 #include "analysis/pairs/pair_reading.h"
 #include "analysis/parts/basis.h"
+#include "analysis/parts/part_rows.h"
 #include "analysis/patch/options.h"
 #include "analysis/run_analysis.h"
 #include "analysis/scan/contrasts.h"
@@ -86,7 +87,7 @@ public:
         if (m_scan.passes < 3) describe();
         if (!m_scan.explained) explain();
         conclude();
-        if (m_subject.kept) m_subject.kept->scan().reset();
+        if (auto* kept = m_subject.keptBy("scan")) kept->reset();
         return std::move(m_scan);
     }
 
@@ -141,9 +142,7 @@ private:
             finding.i += first, finding.j += first;
         }
     }
-    KeptScan* keptScan() {
-        return m_subject.kept ? std::any_cast<KeptScan>(&m_subject.kept->scan()) : nullptr;
-    }
+    KeptScan* keptScan() { return std::any_cast<KeptScan>(m_subject.keptBy("scan")); }
 
     // Parts and plan
     // ---------------------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ private:
         const auto moduleOf = [](const Edit& edit) {
             return edit.point.substr(0, edit.point.rfind('.'));
         };
-        auto rows = ablationRows(points, {"heads", "relations", "paths", "mlp"});
+        auto rows = partRows(points, {"heads", "relations", "paths", "mlp"});
         std::map<std::string, std::vector<AblationRow>> relations;  // by module
         for (auto& row : rows) {
             if (row.group == "relations") relations[moduleOf(row.edit)].push_back(row);
@@ -226,8 +225,8 @@ private:
             m_scan = kept->scan;
             return true;
         }
-        if (m_subject.kept)
-            m_subject.kept->scan() = KeptScan{
+        if (auto* now = m_subject.keptBy("scan"))
+            *now = KeptScan{
                 &m_model, m_subject.data, m_whole, m_subject.interventions.edits, m_options, {},
                 {}};
         const auto& known = m_watch.known;
@@ -264,8 +263,8 @@ private:
         for (int time = 0; time < 2 && seconds < 1.0; ++time) {
             returnMemory();
             const auto began = Clock::now();
-            m_model.estimateEffects(m_subject.data, m_subject.interventions, what, m_watch.stop,
-                                    subProgress(0.0, 0.0));
+            estimateEffects(m_model, m_subject.data, m_subject.interventions, what, m_watch.stop,
+                            subProgress(0.0, 0.0));
             seconds = std::chrono::duration<double>(Clock::now() - began).count();
         }
         m_secondsOfPass = std::max(1e-7, seconds / 3.0 / static_cast<double>(what.examples.size()));
@@ -347,8 +346,8 @@ private:
     void estimate() {
         const auto what = estimateOptions(choosingExamples());
         auto* kept = keptScan();
-        const auto estimates = m_model.estimateEffects(
-            m_subject.data, m_subject.interventions, what, m_watch.stop,
+        const auto estimates = estimateEffects(
+            m_model, m_subject.data, m_subject.interventions, what, m_watch.stop,
             subProgress(0.0, kEndOfEstimates),
             [&](const EffectEstimates& soFar) { takeEstimates(what, soFar), report(); },
             kept ? &kept->estimates : nullptr);
@@ -431,10 +430,11 @@ private:
                 drawnExamples(m_subject.data->size(), m_scan.otherExamples, 0), m_batch,
                 m_scan.metric, m_watch.stop, subProgress(kEndOfEstimates, kEndOfEstimates));
         how.untrained = m_scan.atlas.untrainedScores;
-        const auto table = m_model.ablate(
-            m_subject.data, m_subject.interventions, how, m_watch.stop,
+        const auto table = ablate(
+            m_model, m_subject.data, m_subject.interventions, how, m_watch.stop,
             subProgress(kEndOfEstimates, kEndOfEffects),
-            [&](const AblationTable& soFar) { takeEffects(soFar), report(); }, m_subject.kept);
+            [&](const AblationTable& soFar) { takeEffects(soFar), report(); },
+            m_subject.keptBy("ablate"));
         takeEffects(table);
         if (!m_text && !m_subject.run.empty()) countTrainedOn();
         m_scan.passes = 2;

@@ -135,6 +135,8 @@ std::string comparisonsText(const ModelScan& scan);
 
 /// The parts that are measured exactly.
 AblationTable measuredTable(const ModelScan& scan);
+/// What was measured, and how well the model answers.
+std::string scanHeading(const ModelScan& scan);
 
 /// "layer 2 relation 1" -> "layer 2, relation 1".
 std::string partTitle(const std::string& part);

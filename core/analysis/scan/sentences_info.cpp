@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The sentences that a scan makes from its numbers.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "analysis/atlas/labels.h"
 #include "analysis/pairs/claims.h"
 #include "analysis/scan/scan.h"
+#include "answers/answer_text.h"
 #include "files/command_line.h"
 #include "types/metric.h"
 #include "types/text_format.h"
@@ -20,14 +20,7 @@ using Relation = RelationAtlas::Relation;
 
 constexpr std::size_t kMostFindings = 12, kMostUnused = 6, kProvisional = 5, kSingleLayers = 4,
                       kMostTried = 8;
-constexpr double kUnexplained = 0.0;
 constexpr std::ptrdiff_t kMostWords = 25;
-
-std::string upper(std::string text) {
-    if (!text.empty())
-        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return text;
-}
 
 /// Words in a list: "1, 3 and 4".
 std::string enumerated(const std::vector<std::string>& words) {
@@ -45,27 +38,7 @@ std::ptrdiff_t wordsIn(const std::string& text) {
 }
 
 std::string sentence(std::string text) {
-    return upper(std::move(text)) + ".";
-}
-
-std::string scanHeading(const ModelScan& scan) {
-    const MetricWords words(scan.metric);
-    const auto examples = scan.measured;
-    std::string text = groupedNumber(examples) + " " + scan.noun;
-    const bool copies = scan.different > 0 && scan.different < scan.measured;
-    if (copies || scan.trainedOn > 0) {
-        text += " (" + (copies ? groupedNumber(scan.different) + " different" : std::string());
-        if (scan.trainedOn > 0)
-            text += std::string(copies ? ", " : "") + groupedNumber(scan.trainedOn) +
-                    " of them trained on";
-        text += ")";
-    }
-    text += " of " + scan.data + ", " + words.name() + " " + words.number(scan.base) + words.unit();
-    const auto& fresh = scan.atlas.untrainedScores;
-    if (fresh.empty()) return text;
-    const auto [low, high] = std::minmax_element(fresh.begin(), fresh.end());
-    return text + ", beside " + std::to_string(fresh.size()) + " untrained models (" +
-           words.number(*low) + " to " + words.number(*high) + words.unit() + ")";
+    return capitalized(std::move(text)) + ".";
 }
 
 class Conclusions {
@@ -87,16 +60,13 @@ public:
         const auto examples = estimates ? m_scan.estimated : m_scan.measured;
         if (!enoughToSay(examples, m_scan.text)) {
             if (m_scan.passes == 3)
-                m_scan.notFound.push_back(upper(tooFewText(examples, m_scan.text, m_scan.noun)) +
-                                          ".");
+                m_scan.notFound.push_back(sentence(tooFewText(examples, m_scan.text, m_scan.noun)));
             return;
         }
         if (estimates) return estimatesAlone();
-        if (!m_claims.better) {
-            m_scan.notFound.push_back(
+        if (!m_claims.better)
+            return m_scan.notFound.push_back(
                 noBetterText(m_scan.metric, m_scan.base, m_scan.atlas.untrainedScores));
-            return;
-        }
         namedMaps();
         unnamedParts();
         rank();
@@ -204,7 +174,7 @@ private:
             ModelScan::Finding finding;
             finding.part = part.row.part;
             finding.effect = std::abs(part.estimate);
-            finding.text = upper(part.title) + ": without it the loss " +
+            finding.text = capitalized(part.title) + ": without it the loss " +
                            (part.estimate < 0 ? "falls" : "rises") + " by about " +
                            fixedField(std::abs(part.estimate), 3) +
                            ", by a first-order estimate over " + groupedNumber(m_scan.estimated) +
@@ -219,7 +189,7 @@ private:
         return map.fits[static_cast<std::size_t>(map.labelled)];
     }
     double selectivityOf(const Relation& map) const {
-        if (map.labelled < 0 || map.origin == "inborn") return kUnexplained;
+        if (map.labelled < 0 || map.origin == "inborn") return 0.0;
         const auto& fit = fitOf(map);
         const auto side = [&](double auc) { return fit.auc < 0.5 ? 1.0 - auc : auc; };
         const double before = std::isfinite(fit.untrained) ? fit.untrained
@@ -241,7 +211,7 @@ private:
         ModelScan::Finding finding;
         finding.part = map.name;
         finding.maps = {&map - m_scan.atlas.relations.data()};
-        finding.selectivity = map.reading.empty() ? selectivityOf(map) : kUnexplained;
+        if (map.reading.empty()) finding.selectivity = selectivityOf(map);
         finding.layer = map.layerIndex, finding.index = map.index, finding.head = map.head;
         // The highest pair of all may contradict the sentence.
         const auto& pairs = map.evidence.empty() ? map.highest : map.evidence;
@@ -325,7 +295,7 @@ private:
         for (const auto index : indices) numbers.push_back(std::to_string(index));
         const bool many = maps.size() > 1;
         const auto title = many
-                               ? upper(partTitle(best.layer)) +
+                               ? capitalized(partTitle(best.layer)) +
                                      (best.head ? ", heads " : ", relations ") + enumerated(numbers)
                                : partTitle(best.name);
         finding.text = firstLine(title, best, together, "needed with others, or ", {}, many);
@@ -362,7 +332,7 @@ private:
             }
             ModelScan::Finding finding;
             if (map) finding = findingOf(*map);
-            finding.part = name, finding.selectivity = kUnexplained;
+            finding.part = name;
             measured(finding, claim);
             const std::string it = relations || symbols ? "them" : "it";
             finding.text = sentence(effectOf(name, claim, it));
@@ -407,7 +377,7 @@ private:
         for (const auto* part : parts)
             if (const auto* map = mapNamed(part->row.part))
                 finding.maps.push_back(map - m_scan.atlas.relations.data());
-        finding.part = first.row.part, finding.selectivity = kUnexplained;
+        finding.part = first.row.part;
         measured(finding, claim);
         const auto some = [](std::vector<std::string> names, const char* between = ", ") {
             const auto count = names.size();
@@ -540,12 +510,12 @@ private:
                                  m_words.cost(most->change.change))
                     most = &claim.harshest();
                 sentences.push_back(
-                    (alone ? upper(partTitle(layer.one)) + " is not used" + byMore + ": "
+                    (alone ? capitalized(partTitle(layer.one)) + " is not used" + byMore + ": "
                            : "No relation of " + title + " is used" + byMore + ": ") +
                     clause(claim, alone ? "it" : "all " + std::to_string(layer.relations)) + ".");
             } else if (claim.use == PartUse::Undecided) {
                 m_scan.notFound.push_back(
-                    upper(
+                    capitalized(
                         clause(claim, alone ? partTitle(layer.one) : "all relations of " + title)) +
                     ".");
             }
@@ -621,27 +591,6 @@ private:
 };
 
 }  // namespace
-
-const ModelScan::Explanation* explanationOf(const ModelScan& scan,
-                                            const ModelScan::Finding& finding) {
-    if (finding.maps.empty()) return nullptr;
-    const auto& map = scan.atlas.relations.at(static_cast<std::size_t>(finding.maps.front()));
-    for (const auto& one : scan.explanations)
-        if (one.map == map.name && !one.text.empty()) return &one;
-    return nullptr;
-}
-
-AblationTable measuredTable(const ModelScan& scan) {
-    AblationTable table;
-    table.metric = scan.metric, table.base = scan.base, table.shift = scan.shift;
-    table.examples = table.wanted = scan.measured;
-    table.text = scan.text, table.available = scan.available, table.different = scan.different;
-    table.meanOf = scan.meanOf, table.oneAnswer = scan.oneAnswer;
-    table.untrained = scan.atlas.untrainedScores;
-    for (const auto& one : scan.parts)
-        if (!one.row.ways.empty()) table.rows.push_back(one.row);
-    return table;
-}
 
 void concludeScan(ModelScan& scan) {
     Conclusions(scan).draw();

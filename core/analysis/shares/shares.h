@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/parts/model_part.h"
 #include "types/answer.h"
-#include "types/lens.h"
 
 namespace relascope {
 

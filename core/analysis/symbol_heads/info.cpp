@@ -7,7 +7,6 @@
 #include <limits>
 #include <random>
 
-#include "analysis/ablate/options.h"
 #include "analysis/pairs/claims.h"
 #include "answers/answer_text.h"
 #include "answers/column_table.h"
@@ -143,8 +142,7 @@ std::string natsOf(const Effect& effect) {
 std::string carriedSentence(const SymbolHeads& found, const SymbolHeads::Carried& carried) {
     const auto& rule = *effectOf(found, carried.part, carried.place, Differs::Rule);
     const auto& token = *effectOf(found, carried.part, carried.place, Differs::Tokens);
-    std::string name = found.parts[static_cast<std::size_t>(carried.part)].part;
-    name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+    const auto name = capitalized(found.parts[static_cast<std::size_t>(carried.part)].part);
     const std::string of = " from a context of the ";
     const std::string otherRule = of + "other rule that has the same answer",
                       otherTokens = of + "same rule that has the other answer";

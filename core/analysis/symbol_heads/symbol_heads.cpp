@@ -11,10 +11,10 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/ablate/options.h"
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
 #include "analysis/pairs/pair_reading.h"
+#include "analysis/parts/part_rows.h"
 #include "analysis/run_analysis.h"
 #include "data/continue_text.h"
 #include "data/rule_prompts.h"
@@ -134,7 +134,7 @@ public:
                          : std::clamp<std::int64_t>(kMostScores / scores, 1, kDrawsABatch);
         for (const auto& point : m_points)
             if (point.name.ends_with(".hook_resid_post")) m_streams.push_back(point.name);
-        for (auto& row : ablationRows(m_points, options.what))
+        for (auto& row : partRows(m_points, options.what))
             if (!axisOf(row).empty()) m_rows.push_back(std::move(row));
         if (m_rows.empty())
             throw OptionError("what", "this model has no such parts; `points` lists what it has");

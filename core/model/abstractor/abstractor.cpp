@@ -276,7 +276,7 @@ private:
 const auto objectModel = RegisterModel::of<ObjectAbstractorImpl>("ObjectAbstractor", initGlorot);
 
 // Sequence to sequence with Abstractors between encoder and decoder: architectures (a) to (d) of
-// ABS section 3.3, chains of Abstractors, and the ablation.
+// ABS section 3.3, chains of Abstractors, and the variant without relations.
 
 /// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder attends to the
 /// encoder and an abstractor of the input. (d) the decoder attends to the encoder and its

@@ -20,7 +20,7 @@ struct AbstractorOptions : StreamOptions, SymbolOptions {
     std::int64_t n_heads_abs = 0;  // 0: n_heads_sa
     std::int64_t dff_abs = 0;      // 0: dff
     std::int64_t key_dim = 0;      // 0: d_model for every head
-    bool relational = true;        // false: the ablation
+    bool relational = true;        // false: the paper's variant without
     bool use_self_attn = true;
     bool abs_feed_forward = true;
     std::string abs_residual = "symbols";

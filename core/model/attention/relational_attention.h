@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relational attention and its two ablations: heads that mix the relations to other objects.
+// Relational attention and its two variants: heads that mix the relations to other objects.
 #pragma once
 
 #include <torch/nn/module.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ablations of relational attention: cross-attention to symbols, plain and disentangled.
+// The variants of relational attention: cross-attention to symbols, plain and disentangled.
 #include "model/attention/cuda_attention.h"
 #include "model/attention/inner_scale.h"
 #include "model/attention/relational_attention.h"

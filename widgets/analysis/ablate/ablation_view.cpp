@@ -115,6 +115,8 @@ Table partsOf(const AblationTable& result, const std::vector<std::string>& uses,
 
 }  // namespace
 
+const auto kAblationView = RegisterView::of<AblationView>("ablate");
+
 AblationView::AblationView(QWidget* parent)
     : AnswerView(QStringLiteral("Ablation"), QStringLiteral("ablation"), parent),
       m_table(new TableView(QStringLiteral("Ablation table"), this)),

@@ -19,6 +19,8 @@ constexpr int kAlongFigureWidth = 1180, kAlongFigurePlot = 176, kHead = 36;
 
 }  // namespace
 
+const auto kAlongView = RegisterView::of<AlongView>("along");
+
 AlongView::AlongView(QWidget* parent)
     : AnalysisFrame(QStringLiteral("Along training"), QStringLiteral("along-training"), parent),
       m_value(new PlotView(QStringLiteral("The cell along training"), this)),

@@ -26,6 +26,8 @@ constexpr int kBesideEachOther = 900;
 
 }  // namespace
 
+const auto kAtlasView = RegisterView::of<AtlasView>("atlas");
+
 AtlasView::AtlasView(QWidget* parent)
     : AnswerView(QStringLiteral("Relation atlas"), QStringLiteral("atlas"), parent),
       m_keepOne(new QPushButton(QStringLiteral("Keep one of each group"), this)),
@@ -198,7 +200,7 @@ std::vector<Edit> redundant(const RelationAtlas& atlas) {
         Edit edit;
         edit.op = EditOp::Mean;
         edit.point = r.point;
-        // What a head adds, as in ablations.
+        // What a head adds, as where it is taken out.
         if (r.head) edit.point.replace(end, std::string::npos, ".hook_z");
         const bool ofHead = r.head || r.point.ends_with(".hook_pattern");
         edit.selection[ofHead ? "head" : "relation"].places = {r.index};

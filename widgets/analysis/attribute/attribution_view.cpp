@@ -39,6 +39,8 @@ QString chosen(const QComboBox& box) {
 
 }  // namespace
 
+const auto kAttributionView = RegisterView::of<AttributionView>("attribute");
+
 AttributionView::AttributionView(QWidget* parent)
     : AnswerView(QStringLiteral("Attribution"), QStringLiteral("attribution"), parent),
       m_answer(answerList(kOwn, QStringLiteral("Answer"), this)),

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/patch/patching.h"
+#include "analysis/scan/effect_estimates.h"
 #include "evaluate/scoring.h"
 #include "interventions/active_edits.h"
 #include "model/architecture.h"
@@ -253,6 +254,20 @@ EffectEstimates estimateEffects(ModelImpl& model, const ModelOptions& options,
             throw Cancelled();
     }
     return estimates->estimates();
+}
+
+EffectEstimates estimateEffects(OpenedModel& opened, const DatasetPtr& data,
+                                const Interventions& interventions, const EstimateOptions& what,
+                                const std::stop_token& stop, const ProgressCallback& progress,
+                                const std::function<void(const EffectEstimates&)>& partial,
+                                std::any* kept) {
+    EffectEstimates estimates;
+    opened.withData(data, interventions, what.batchSize,
+                    [&](ModelImpl& model, const Interventions& all) {
+                        estimates = estimateEffects(model, opened.options(), data, all, what, stop,
+                                                    progress, partial, kept);
+                    });
+    return estimates;
 }
 
 }  // namespace relascope::core

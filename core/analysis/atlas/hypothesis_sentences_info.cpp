@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "analysis/pairs/hypothesis_sentences.h"
+#include "analysis/atlas/hypothesis_sentences.h"
 
 #include <algorithm>
 #include <cmath>
