@@ -113,7 +113,8 @@ MainWindow::MainWindow(bool remember)
             &RunActions::popUpMark);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
     connect(&c.runs, &RunsController::rowsChanged, this, [this, restored = false]() mutable {
-        // A run given by name replaces those of the last session.
+        // A run given by name replaces those of the last session; a checkpoint stays before them.
+        const QScopedValueRollback<PageId> kept(m_inspected);
         if (!std::exchange(restored, true) && !m_opener->opensRun()) m_session->restoreRuns(*this);
     });
     connect(m_sidebar, &widgets::Sidebar::left, this, [this] { enterPage(*this); });

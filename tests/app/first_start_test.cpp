@@ -132,7 +132,11 @@ TEST_F(ExampleTest, OpensOnTheFirstStartUntilThereIsAnOwnRun) {
                           std::filesystem::copy_options::recursive);
     QSettings().setValue(QStringLiteral("1/runs"), QStringList(path));
     start();
-    EXPECT_TRUE(waitUntil([&] { return c().selection.current().endsWith("/mine"); }));
+    window->opener().openCheckpoint(path);
+    EXPECT_TRUE(waitUntil(
+        [&] { return c().selection.current().endsWith("/mine") && c().checkpoint.info(); }));
+    window->showPage(PageId::Measure);
+    EXPECT_EQ(window->inspectedPage(), PageId::Checkpoint) << "not the run that is restored behind";
     window->close();
     QSettings().clear();
     qputenv("RELASCOPE_RUNS", usual);
