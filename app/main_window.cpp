@@ -245,9 +245,9 @@ void MainWindow::showDuel(const QStringList& paths) {
 
 PageId MainWindow::inspectedPage() const {
     const auto shown = currentPage();
-    return shown == PageId::Measure      ? m_inspected
-           : shown == PageId::Checkpoint ? shown
-                                         : PageId::Workbench;
+    const auto inspected =
+        shown == PageId::Measure && m_controllers->checkpoint.info() ? m_inspected : shown;
+    return inspected == PageId::Checkpoint ? inspected : PageId::Workbench;
 }
 
 widgets::RelationInspector* MainWindow::activeInspector() const {
