@@ -290,11 +290,12 @@ void EditsTab::measureAgain(const InspectorEditing& of) {
     auto* analyses = m_measure->made();
     if (!analyses || !analyses->isVisible() || &of != &editing()) return;
     const auto& c = m_window.controllers();
-    const bool reads = &of == m_workbench.get() && !c.selection.current().isEmpty();
+    const QString run = c.selection.current();
     analyses->setSubject(
         subject(),
-        reads ? QStringLiteral("Reading the maps of %1").arg(c.runs.name(c.selection.current()))
-              : QString());
+        &of == m_checkpoint.get() ? QStringLiteral("Press Inspect on the page Checkpoint")
+        : run.isEmpty()           ? QString()
+                                  : QStringLiteral("Reading the maps of %1").arg(c.runs.name(run)));
 }
 
 void EditsTab::wireMeasure() {

@@ -134,6 +134,7 @@ TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {
     window->showPage(PageId::Measure);
     EXPECT_NE(window->activeInspector(), inspector());
     EXPECT_FALSE(subject()) << "nothing was inspected there yet";
+    EXPECT_EQ(analyses().current()->missing(), "Press Inspect on the page Checkpoint.");
     c().selection.setCurrent({});
     c().selection.setCurrent(path);
     EXPECT_EQ(window->activeInspector(), inspector()) << "a run that is chosen is inspected";
