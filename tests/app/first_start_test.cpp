@@ -25,6 +25,7 @@
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/bar/status_strip.h"
+#include "widgets/checkpoint/config_view.h"
 #include "widgets/tour/tour_overlay.h"
 
 namespace relascope {
@@ -135,6 +136,7 @@ TEST_F(ExampleTest, OpensOnTheFirstStartUntilThereIsAnOwnRun) {
     window->opener().openCheckpoint(path);
     EXPECT_TRUE(waitUntil(
         [&] { return c().selection.current().endsWith("/mine") && c().checkpoint.info(); }));
+    EXPECT_FALSE(window->findChild<ConfigView*>()->rows().empty()) << "that of its run.json";
     window->showPage(PageId::Measure);
     EXPECT_EQ(window->inspectedPage(), PageId::Checkpoint) << "not the run that is restored behind";
     window->close();
