@@ -420,20 +420,16 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
         m_workbench->arrowKey(event->key()))
         return;
     if (event->modifiers() == Qt::NoModifier && activeInspector() != m_workbench->inspector()) {
-        auto* inspector = activeInspector();
-        switch (event->key()) {
-            case Qt::Key_Left:
-                return inspector->stepRelation(-1);
-            case Qt::Key_Right:
-                return inspector->stepRelation(1);
-            case Qt::Key_Up:
-                return inspector->stepLayer(1);
-            case Qt::Key_Down:
-                return inspector->stepLayer(-1);
-            default:
-                break;
-        }
+        const int key = event->key();
+        if (key == Qt::Key_Left || key == Qt::Key_Right)
+            return activeInspector()->stepRelation(key == Qt::Key_Left ? -1 : 1);
+        if (key == Qt::Key_Up || key == Qt::Key_Down)
+            return activeInspector()->stepLayer(key == Qt::Key_Up ? 1 : -1);
     }
+    // The key of an entry that cannot be used says why.
+    for (const auto* entry : commands())
+        if (!entry->isEnabled() && entry->shortcut() == QKeySequence(event->keyCombination()))
+            m_controllers->messages.info(entry->toolTip());
     QMainWindow::keyPressEvent(event);
 }
 
