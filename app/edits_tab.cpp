@@ -21,6 +21,7 @@
 #include "app/inspector_editing.h"
 #include "app/inspector_why.h"
 #include "app/main_window.h"
+#include "app/opener.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
@@ -231,7 +232,7 @@ std::optional<Subject> EditsTab::subjectOf(InspectorEditing& editing) const {
     subject.edits() = editing.edits().list();
     addMap(subject, editing.inspector().choice());
     if (&editing == m_checkpoint.get()) {
-        subject.name = QFileInfo(feed.path()).fileName();
+        subject.name = checkpointTitles({feed.path()}).front();
         if (!shown.result->sample.source.text) asked.classNames = shown.result->classNames;
         return subject;
     }
