@@ -18,6 +18,7 @@
 #include "app/inspector_editing.h"
 #include "app/inspector_why.h"
 #include "app/main_window.h"
+#include "app/opener.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
@@ -227,7 +228,7 @@ std::optional<Subject> EditsTab::subjectOf(InspectorEditing& editing) const {
     subject.edits() = editing.edits().list();
     addMap(subject, editing.inspector().choice());
     if (&editing == m_checkpoint.get()) {
-        subject.name = QFileInfo(feed.path()).fileName();
+        subject.name = checkpointTitles({feed.path()}).front();
         if (!shown.result->sample.source.text) asked.classNames = shown.result->classNames;
         return subject;
     }
@@ -287,11 +288,12 @@ void EditsTab::measureAgain(const InspectorEditing& of) {
     auto* analyses = m_measure->made();
     if (!analyses || !analyses->isVisible() || &of != &editing()) return;
     const auto& c = m_window.controllers();
-    const bool reads = &of == m_workbench.get() && !c.selection.current().isEmpty();
+    const QString run = c.selection.current();
     analyses->setSubject(
         subject(),
-        reads ? QStringLiteral("Reading the maps of %1").arg(c.runs.name(c.selection.current()))
-              : QString());
+        &of == m_checkpoint.get() ? QStringLiteral("Press Inspect on the page Checkpoint")
+        : run.isEmpty()           ? QString()
+                                  : QStringLiteral("Reading the maps of %1").arg(c.runs.name(run)));
 }
 
 void EditsTab::wireMeasure() {

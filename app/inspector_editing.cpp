@@ -186,7 +186,9 @@ void InspectorEditing::dragCell(int i, int j, int up) {
         m_dragStep = std::max(kDragStep, static_cast<double>(limits.high - limits.low) / 200.0);
         return;
     }
-    m_edits.dragCell(m_dragMap, i, j, m_dragFrom + up * m_dragStep);
+    // To hundredths: the value is read in words, in the list and in the notes of a run.
+    const double value = std::round((m_dragFrom + up * m_dragStep) * 100.0) / 100.0;
+    m_edits.dragCell(m_dragMap, i, j, value);
 }
 
 void InspectorEditing::popUp(const QPoint& at, const std::function<void(QMenu&)>& fill) {

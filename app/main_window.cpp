@@ -113,7 +113,8 @@ MainWindow::MainWindow(bool remember)
             &RunActions::popUpMark);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
     connect(&c.runs, &RunsController::rowsChanged, this, [this, restored = false]() mutable {
-        // A run given by name replaces those of the last session.
+        // A run given by name replaces those of the last session; a checkpoint stays before them.
+        const QScopedValueRollback<PageId> kept(m_inspected);
         if (!std::exchange(restored, true) && !m_opener->opensRun()) m_session->restoreRuns(*this);
     });
     connect(m_sidebar, &widgets::Sidebar::left, this, [this] { enterPage(*this); });
@@ -244,9 +245,9 @@ void MainWindow::showDuel(const QStringList& paths) {
 
 PageId MainWindow::inspectedPage() const {
     const auto shown = currentPage();
-    return shown == PageId::Measure      ? m_inspected
-           : shown == PageId::Checkpoint ? shown
-                                         : PageId::Workbench;
+    const auto inspected =
+        shown == PageId::Measure && m_controllers->checkpoint.info() ? m_inspected : shown;
+    return inspected == PageId::Checkpoint ? inspected : PageId::Workbench;
 }
 
 widgets::RelationInspector* MainWindow::activeInspector() const {
@@ -419,20 +420,16 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
         m_workbench->arrowKey(event->key()))
         return;
     if (event->modifiers() == Qt::NoModifier && activeInspector() != m_workbench->inspector()) {
-        auto* inspector = activeInspector();
-        switch (event->key()) {
-            case Qt::Key_Left:
-                return inspector->stepRelation(-1);
-            case Qt::Key_Right:
-                return inspector->stepRelation(1);
-            case Qt::Key_Up:
-                return inspector->stepLayer(1);
-            case Qt::Key_Down:
-                return inspector->stepLayer(-1);
-            default:
-                break;
-        }
+        const int key = event->key();
+        if (key == Qt::Key_Left || key == Qt::Key_Right)
+            return activeInspector()->stepRelation(key == Qt::Key_Left ? -1 : 1);
+        if (key == Qt::Key_Up || key == Qt::Key_Down)
+            return activeInspector()->stepLayer(key == Qt::Key_Up ? 1 : -1);
     }
+    // The key of an entry that cannot be used says why.
+    for (const auto* entry : commands())
+        if (!entry->isEnabled() && entry->shortcut() == QKeySequence(event->keyCombination()))
+            m_controllers->messages.info(entry->toolTip());
     QMainWindow::keyPressEvent(event);
 }
 

@@ -36,7 +36,7 @@ QString titleOf(const QString& path, int extra) {
     const auto size = parts.size();
     const bool ofRun = size >= 3 && parts[size - 2] == QLatin1String("checkpoints");
     const QString own =
-        ofRun ? parts[size - 3] + QStringLiteral(" \u00B7 ") + parts[size - 1] : parts[size - 1];
+        ofRun ? parts[size - 3] + QStringLiteral(", ") + parts[size - 1] : parts[size - 1];
     const auto last = size - (ofRun ? 3 : 1);
     QStringList above =
         parts.mid(std::max<qsizetype>(0, last - extra), std::min<qsizetype>(extra, last));

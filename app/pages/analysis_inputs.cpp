@@ -193,8 +193,20 @@ void AnalysisInputs::setSecond(std::optional<ProbeSample> sample, const QString&
     choose();
 }
 
-bool AnalysisInputs::hasSecond() const {
-    return m_second || m_split->count() > 0;
+QString AnalysisInputs::whyNoPair() const {
+    if (!m_second && m_split->count() == 0)
+        return QStringLiteral("Choose a second input: drop it in the inspector with Shift.");
+    const auto& asked = m_about.subject->asked;
+    // All windows of a text have the length of the first.
+    const auto* windows = asked.option("sample") ? nullptr : data();
+    const auto& b = m_second                     ? *m_second
+                    : windows && windows->isText ? windows->first.sample
+                                                 : *asked.sample;
+    const auto countA = asked.sample->source.tokens.size(), countB = b.source.tokens.size();
+    if (countA == countB) return {};
+    return QStringLiteral("Patching needs two inputs of one length; A has %1 tokens, B %2.")
+        .arg(countA)
+        .arg(countB);
 }
 
 QString AnalysisInputs::nameOfSecond() const {

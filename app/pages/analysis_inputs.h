@@ -51,7 +51,8 @@ public:
     // Of analyses of pairs alone:
     /// Sets an input that was dropped or typed as B, instead of an example of a split.
     void setSecond(std::optional<ProbeSample> sample, const QString& name);
-    bool hasSecond() const;
+    /// Why B cannot be patched into the subject's input: there is none, or it has another length.
+    QString whyNoPair() const;
     QString nameOfSecond() const;
     /// Looks for an example with another label than the subject's, once for each subject, until the
     /// user has chosen one; makes it B if `wanted` then. Does nothing without labels.

@@ -488,9 +488,7 @@ QString AnalysisTab::missing() const {
     if (!data && !subject->asked.sample) return QStringLiteral("Choose a sample in the inspector.");
     if (reads(AnalysisInput::KeptSteps) && !subject->asked.cell)
         return QStringLiteral("Choose a map in the inspector.");
-    if (reads(AnalysisInput::Pair) && !m_inputs->hasSecond())
-        return QStringLiteral("Choose a second input: drop it in the inspector with Shift.");
-    return {};
+    return reads(AnalysisInput::Pair) ? m_inputs->whyNoPair() : QString();
 }
 
 void AnalysisTab::describe() {

@@ -17,6 +17,7 @@
 #include <QVBoxLayout>
 
 #include "app/app_context.h"
+#include "app/opener.h"
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
@@ -447,7 +448,7 @@ void CheckpointPage::loadedChanged() {
         m_inspector->setSubText({});
     } else {
         m_inspector->sourcePane()->setInputs(m_c.feed().offer());
-        m_inspector->setSubText(QFileInfo(path).fileName());
+        m_inspector->setSubText(checkpointTitles({path}).front());
         m_messages.ok(QStringLiteral("Loaded the weights of %1").arg(title()));
     }
     m_text->loaded();

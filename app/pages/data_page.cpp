@@ -30,6 +30,7 @@
 #include "widgets/form/options_form.h"
 #include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/folding_layout.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
@@ -56,9 +57,8 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       m_statisticsHead(new widgets::PanelHead(QStringLiteral("Statistics"), this)),
       m_split(new QComboBox(this)),
       m_label(new QComboBox(this)),
-      m_save(
-          new QPushButton(widgets::icon("download"), QString::fromUtf8("Save .npz\u2026"), this)),
-      m_train(new QPushButton(widgets::icon("play"), QStringLiteral("Set up training"), this)),
+      m_save(new widgets::FoldingButton(QString::fromUtf8("Save .npz\u2026"), "download", this)),
+      m_train(new widgets::FoldingButton(QStringLiteral("Set up training"), "play", this)),
       m_labelWord(widgets::mutedLabel(QStringLiteral("Label"), this)),
       m_reading(new JobStrip(this)),
       m_saving(new JobStrip(this)),
@@ -102,6 +102,8 @@ void DataPage::asking() {
 
 QWidget* DataPage::middle() {
     auto* panel = new QWidget(this);
+    m_save->setIcon(widgets::icon("download"));
+    m_train->setIcon(widgets::icon("play"));
     for (QPushButton* button : {m_save, m_train}) {
         button->setProperty("compact", true);
         m_head->addControl(button);

@@ -70,6 +70,7 @@ void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
 void describeModel(CheckpointInfo& info, const CheckpointSource& source) {
     try {
         auto model = checkpointModel(source, &info.configFrom, &info.unusedKeys);
+        if (info.config.empty()) info.config = modelToPublishedConfig(model);  // of a run
         info.problems = compareCheckpoint(model, source);
         info.outline = modelOutline(model);
         info.title = modelTitle(model);

@@ -29,6 +29,7 @@
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/analysis/declared_view.h"
+#include "widgets/bar/status_strip.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
@@ -154,6 +155,7 @@ TEST_F(DuelPageTest, KeysPinAndEditNothingThatIsNotSeen) {
     page()->inspector()->setFocus();
     QTest::keyClick(window.get(), Qt::Key_P, Qt::ShiftModifier);
     QTest::keyClick(window.get(), Qt::Key_X);
+    EXPECT_TRUE(window->status()->message().startsWith("Pin and edit on the Workbench"));
     QTest::keyClick(window.get(), Qt::Key_B);
     EXPECT_EQ(page()->inspector()->view().shown, Shown::Before) << "keys of maps are in force";
     EXPECT_FALSE(inspector()->pinned());

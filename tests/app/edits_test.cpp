@@ -317,6 +317,8 @@ TEST_F(EditsTest, ADraggedCellIsOneStepOfTheHistory) {
                inspector()->mapPane()->map()->values().at(2, 3) > value + 0.5F;
     }));
     ASSERT_EQ(list().edits.size(), 2U);
+    const double set = list().edits[0].values.numbers[0];
+    EXPECT_EQ(set, std::round(set * 100.0) / 100.0) << "short in words";
     undo();
     EXPECT_TRUE(list().edits.empty());
     // Escape takes it back and leaves no step.

@@ -25,6 +25,7 @@
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/bar/status_strip.h"
+#include "widgets/checkpoint/config_view.h"
 #include "widgets/tour/tour_overlay.h"
 
 namespace relascope {
@@ -132,7 +133,12 @@ TEST_F(ExampleTest, OpensOnTheFirstStartUntilThereIsAnOwnRun) {
                           std::filesystem::copy_options::recursive);
     QSettings().setValue(QStringLiteral("1/runs"), QStringList(path));
     start();
-    EXPECT_TRUE(waitUntil([&] { return c().selection.current().endsWith("/mine"); }));
+    window->opener().openCheckpoint(path);
+    EXPECT_TRUE(waitUntil(
+        [&] { return c().selection.current().endsWith("/mine") && c().checkpoint.info(); }));
+    EXPECT_FALSE(window->findChild<ConfigView*>()->rows().empty()) << "that of its run.json";
+    window->showPage(PageId::Measure);
+    EXPECT_EQ(window->inspectedPage(), PageId::Checkpoint) << "not the run that is restored behind";
     window->close();
     QSettings().clear();
     qputenv("RELASCOPE_RUNS", usual);
@@ -202,7 +208,7 @@ TEST(CheckpointTitles, AreDifferent) {
     EXPECT_EQ(titles[0], "models/DAT-small");
     EXPECT_EQ(titles[1], "DAT-large");
     EXPECT_EQ(titles[2], "old/DAT-small");
-    EXPECT_EQ(titles[5], QString::fromUtf8("runs/text-dat-s0 \u00B7 step-300"));
+    EXPECT_EQ(titles[5], "runs/text-dat-s0, step-300");
     EXPECT_EQ(titles[7], "net.pt");
     EXPECT_EQ(QSet<QString>(titles.begin(), titles.end()).size(), titles.size());
 }

@@ -105,6 +105,10 @@ TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {
     window->showPage(PageId::Measure);
     ASSERT_TRUE(subject());
     EXPECT_EQ(placeOf(subject()->asked), path);
+    // An empty page Checkpoint is none to measure.
+    window->showPage(PageId::Checkpoint);
+    window->showPage(PageId::Measure);
+    EXPECT_TRUE(subject()) << analyses().current()->missing().toStdString();
     // A map that is chosen there is another subject, and a run that goes leaves none.
     window->showPage(PageId::Workbench);
     inspector()->stepRelation(1);
@@ -126,10 +130,11 @@ TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {
     path = first;
     window->opener().openCheckpoint(
         QStringLiteral(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
-    ASSERT_TRUE(waitUntil([this] { return window->currentPage() == PageId::Checkpoint; }));
+    ASSERT_TRUE(waitUntil([this] { return c().checkpoint.info().has_value(); }));
     window->showPage(PageId::Measure);
     EXPECT_NE(window->activeInspector(), inspector());
     EXPECT_FALSE(subject()) << "nothing was inspected there yet";
+    EXPECT_EQ(analyses().current()->missing(), "Press Inspect on the page Checkpoint.");
     c().selection.setCurrent({});
     c().selection.setCurrent(path);
     EXPECT_EQ(window->activeInspector(), inspector()) << "a run that is chosen is inspected";

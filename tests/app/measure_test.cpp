@@ -529,6 +529,11 @@ TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
     EXPECT_TRUE(table()->sentence().startsWith("There are no data"));
     window.showTab("patch");
     EXPECT_TRUE(view<DeclaredView>("patch")->sentence().startsWith("Choose a second input"));
+    window.setSubject(withoutData(kRuns + "language"));
+    auto shorter = *window.about().subject->asked.sample;
+    shorter.source.tokens.pop_back();
+    window.setSecond(shorter, QStringLiteral("shorter"));
+    EXPECT_TRUE(view<DeclaredView>("patch")->sentence().startsWith("Patching needs two inputs of"));
     QTest::keyClick(&window, Qt::Key_Escape);
     EXPECT_FALSE(window.isVisible());
 }

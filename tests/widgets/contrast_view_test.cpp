@@ -52,6 +52,19 @@ TEST(ContrastView, PutsHeadsAndBothOrdersTogetherAndLosesNothing) {
                 1.0, 1e-12);
 }
 
+TEST(ContrastView, SentencesAreAsHighAsTheirLines) {
+    DeclaredView view(core::contrastAnalysis());
+    view.resize(700, 900);
+    view.show();
+    ASSERT_TRUE(view.showResult(core::answerOf(someContrast())));
+    QTest::qWait(1);
+    const auto* table = child<TableView>(view, "Contrast");
+    const auto* bars = child<ShareBars>(view);
+    const int above = bars->mapTo(&view, QPoint(0, bars->height())).y();
+    EXPECT_LT(table->mapTo(&view, QPoint()).y() - above, 160) << "no empty room between them";
+    EXPECT_GT(table->height(), 300);
+}
+
 TEST(ContrastView, PaintsABarForEachTableAndTheSentence) {
     DeclaredView view(core::analysisNamed("contrast"));
     view.resize(700, 520);

@@ -244,6 +244,15 @@ TEST(CurvePanel, XAxisByEpochAndTime) {
     EXPECT_EQ(s.panel.lossPlot()->legendTexts().last(), "validation 0.750");
 }
 
+TEST(CurvePanel, RunsOfDifferentMetricsHaveOneAxis) {
+    ShownPanel s;
+    s.panel.setRuns({{"a", "run a", "", 0, false}, {"b", "run b", "", 1, false}});
+    s.panel.appendPoints("b", {{200, 20.0, 6400, 100.0, Split::Validation, {{"loss", 0.4}}}});
+    s.panel.flush();
+    EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeHigh(), 200.0);
+    EXPECT_DOUBLE_EQ(s.panel.accuracyPlot()->rangeHigh(), 200.0);
+}
+
 TEST(CurvePanel, WheelZoomsBothAndDoubleClickResets) {
     ShownPanel s;
     QWidget* plot = s.panel.lossPlot()->findChildren<QWidget*>().last();

@@ -341,6 +341,10 @@ TEST_F(MapStripTest, ClickAndKeysChoose) {
     QHelpEvent help(QEvent::ToolTip, frame.center(), strip.canvas()->mapToGlobal(frame.center()));
     QApplication::sendEvent(strip.canvas(), &help);
     EXPECT_EQ(QToolTip::text(), "map 2");
+    const QPoint title(10, 8);
+    QHelpEvent ofTitle(QEvent::ToolTip, title, strip.canvas()->mapToGlobal(title));
+    QApplication::sendEvent(strip.canvas(), &ofTitle);
+    EXPECT_EQ(QToolTip::text(), "Relations of layer 1") << "in a narrow pane it is elided";
 }
 
 TEST_F(MapStripTest, PicturesFillThePaneAtAnySize) {

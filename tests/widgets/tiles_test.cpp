@@ -242,6 +242,10 @@ TEST(InputChooserTest, OffersWhatTheModelTakes) {
     EXPECT_FALSE(chooser.kinds()->isItemEnabled(0));
     EXPECT_EQ(chooser.kinds()->current(), 1);
     EXPECT_FALSE(chooser.sourceField()->isVisible());
+    chooser.showInput({{}, {}, {{"image", std::string("cat.png")}}}, {});
+    EXPECT_EQ(chooser.kinds()->current(), -1) << "a picture is neither of both";
+    QTest::mouseClick(chooser.kinds()->button(1), Qt::LeftButton);
+    EXPECT_EQ(chosen.back().front().name, "random");
     QSignalSpy image(&chooser, &InputChooser::imageRequested);
     QTest::mouseClick(child<QPushButton>(chooser, QString::fromUtf8("Choose an image…")),
                       Qt::LeftButton);

@@ -24,7 +24,7 @@ namespace {
 using core::Layout;
 using core::Seen;
 
-constexpr int kWidestSquare = 884, kLeastFound = 40;  // px
+constexpr int kWidestSquare = 884;  // px
 
 /// One of the stops, or between two of them; 0 for what is no number.
 QColor probabilityTint(double probability) {
@@ -86,16 +86,28 @@ protected:
     }
 };
 
-/// Lays out an area that scrolls where there is no room for all of its content.
-void layOutArea(QScrollArea& area, QWidget* content, QLabel& says, int least) {
-    says.setWordWrap(true);
-    says.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    says.setContentsMargins(16, 8, 16, 8);
-    area.setWidgetResizable(true);
-    area.setFrameShape(QFrame::NoFrame);
-    area.setWidget(content);
-    area.setMinimumHeight(least);
-}
+/// As high as its content; scrolls where there is no room for all of it.
+class Area : public QScrollArea {
+public:
+    using QScrollArea::QScrollArea;
+    void hold(QWidget* content, QLabel& says) {
+        says.setWordWrap(true);
+        says.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+        says.setContentsMargins(16, 8, 16, 8);
+        setWidgetResizable(true);
+        setFrameShape(QFrame::NoFrame);
+        setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+        setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+        setWidget(content);
+    }
+    QSize sizeHint() const override { return {width(), widget()->heightForWidth(width())}; }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QScrollArea::resizeEvent(event);
+        updateGeometry();
+    }
+};
 
 /// What a function of a layout makes of an answer; nothing of one without tables.
 template <class What>
@@ -125,20 +137,18 @@ public:
     Layout::Place place = Layout::Place::Everywhere;
 };
 
-class DeclaredView::Sentences : public QScrollArea, public Part {
+class DeclaredView::Sentences : public Area, public Part {
 public:
     Sentences(const Layout::Says& says, DeclaredView* view)
-        : QScrollArea(view), Part(this), m_of(says), m_label(new QLabel(this)) {
-        layOutArea(*this, m_label, *m_label, says.least);
+        : Area(view), Part(this), m_of(says), m_label(new QLabel(this)) {
+        hold(m_label, *m_label);
+        setMinimumHeight(says.least);
         m_label->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-        if (says.least > kLeastFound) return;
-        // What was found comes before the numbers, in as many lines as it needs.
-        setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-        setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
     }
     bool fill(const Seen& seen, bool) override {
         m_label->setText(made(m_of.text, seen));
         m_label->setAccessibleName(made(m_of.name, seen));
+        updateGeometry();
         return !m_label->text().isEmpty();
     }
     void draw(FigureLines& lines) const override {
@@ -382,7 +392,7 @@ public:
         }
         m_choice->parentWidget()->setVisible(m_tables.size() > 1);
         showOne();
-        return true;
+        return !m_tables.empty();
     }
     void draw(FigureLines& lines) const override {
         const Theme& t = Theme::current();
@@ -436,23 +446,22 @@ private:
     std::shared_ptr<ColorScale> m_scale = std::make_shared<ColorScale>();
 };
 
-class DeclaredView::Bars : public QScrollArea, public Part {
+class DeclaredView::Bars : public Area, public Part {
 public:
     Bars(const Layout::Shares& shares, DeclaredView* view)
-        : QScrollArea(view),
+        : Area(view),
           Part(this),
           m_of(shares),
           m_says(new QLabel(this)),
           m_bars(new ShareBars(this)) {
         auto* above = new QWidget(this);
-        layOutArea(*this, above, *m_says, 120);
         m_says->setFont(smallFont());
         auto* lines = columnOf(above);
         lines->addWidget(m_says);
         lines->addWidget(m_bars);
         lines->addStretch(1);
         paintOnPanelColour(above);
-        setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+        hold(above, *m_says);
     }
     bool fill(const Seen& seen, bool) override {
         std::vector<ShareBar> bars;
@@ -460,6 +469,7 @@ public:
             if (table.find("share") && table.rows() > 0) bars.push_back(shareBarOf(table));
         m_says->setText(made(m_of.text, seen));
         m_bars->setBars(std::move(bars));
+        updateGeometry();
         return true;
     }
     void draw(FigureLines& lines) const override {
@@ -518,7 +528,7 @@ DeclaredView::DeclaredView(const core::Analysis& analysis, QWidget* parent)
         }
         m_parts.push_back(part);
     }
-    if (split) split->setChildrenCollapsible(false);
+    split ? split->setChildrenCollapsible(false) : content()->insertStretch(at);
     if (const auto& button = m_layout.button; button.request) {
         m_button = new QPushButton(shownText(button.text), this);
         m_button->setToolTip(shownText(button.tip));

@@ -94,7 +94,7 @@ void ShareBars::setBars(std::vector<ShareBar> bars) {
             words << bar.title + QStringLiteral(", ") + segment.name + u' ' +
                          percentText(segment.share);
     setAccessibleDescription(words.join(QStringLiteral("; ")));
-    setFixedHeight(paint(nullptr, width()));
+    updateGeometry();
     update();
 }
 
@@ -191,10 +191,6 @@ int ShareBars::paintBar(QPainter* painter, const ShareBar& bar, int width, int y
 void ShareBars::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     paint(&painter, width());
-}
-
-void ShareBars::resizeEvent(QResizeEvent* event) {
-    if (event->oldSize().width() != width()) setFixedHeight(paint(nullptr, width()));
 }
 
 }  // namespace relascope::widgets

@@ -37,10 +37,11 @@ public:
     const std::vector<ShareBar>& bars() const { return m_bars; }
     /// Paints at the origin and returns the height; measures only without a painter.
     int paint(QPainter* painter, int width) const;
+    bool hasHeightForWidth() const override { return true; }
+    int heightForWidth(int width) const override { return paint(nullptr, width); }
 
 protected:
     void paintEvent(QPaintEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     int paintBar(QPainter* painter, const ShareBar& bar, int width, int y) const;

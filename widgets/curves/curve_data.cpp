@@ -395,10 +395,23 @@ double CurveModel::stepOfKey(double key) const {
 }
 
 double CurveModel::lastStep() const {
-    double last = 0.0;
     const CurveSeries* s = ruler(leader());
-    if (s) last = s->keys(CurveAxis::Step).back();
-    return last;
+    return s ? s->keys(CurveAxis::Step).back() : 0.0;
+}
+
+std::pair<double, double> CurveModel::keyRange(CurveAxis along) const {
+    double low = NAN, high = NAN;
+    for (const CurveRun& run : order)
+        for (const bool validation : {true, false}) {
+            const auto& keys = runs.at(run.id).split(validation).keys(along);
+            // A logarithm has no place for step 0.
+            const auto first =
+                logX ? std::upper_bound(keys.begin(), keys.end(), 0.0) : keys.begin();
+            if (first == keys.end() || !(validation || showTraining)) continue;
+            low = std::fmin(low, *first);
+            high = std::fmax(high, keys.back());
+        }
+    return {low, high};
 }
 
 QString CurveModel::csv() const {

@@ -255,6 +255,8 @@ struct CurveModel : CurveOptions {
     double stepOfKey(double key) const;
     /// Last step measured in any run; 0 without points.
     double lastStep() const;
+    /// From the first point of the runs to the last, whatever was measured there; NaN without any.
+    std::pair<double, double> keyRange(CurveAxis along) const;
     /// Whether any run shown counts tokens, or has the metric.
     bool hasTokens() const;
     bool has(CurveMetric metric) const;

@@ -250,10 +250,12 @@ void MarksItem::draw(QCPPainter* painter) {
     const QFontMetrics metrics(captionFont());
     if (!beyond.isEmpty()) {
         const QString text = QChar(0x2191) + QStringLiteral(" up to ") + beyond;
-        drawVeil(painter,
-                 QRectF(area->left() + 2, area->top(), metrics.horizontalAdvance(text) + 4, 13));
+        // At the right, as a loss is large at the left.
+        const int wide = metrics.horizontalAdvance(text) + 4;
+        const QRectF place(area->right() - wide - 4, area->top(), wide, 13);
+        drawVeil(painter, place);
         painter->setPen(t.muted);
-        painter->drawText(QPointF(area->left() + 4, area->top() + 10), text);
+        painter->drawText(place, Qt::AlignCenter, text);
     }
     std::vector<double> positions;
     QStringList texts;

@@ -17,11 +17,6 @@ QColor faint(QColor color, float alpha) {
     return color;
 }
 
-void widen(QCPRange& range, double low, double high) {
-    if (!(range.lower <= low)) range.lower = low;
-    if (!(range.upper >= high)) range.upper = high;
-}
-
 std::vector<double> column(const QCPGraph& graph, double QCPGraphData::*field) {
     std::vector<double> values;
     for (const auto& point : *graph.data()) values.push_back(point.*field);
@@ -29,13 +24,6 @@ std::vector<double> column(const QCPGraph& graph, double QCPGraphData::*field) {
 }
 
 }  // namespace
-
-template <class Visit>
-void CurveLines::eachShown(Visit visit) const {
-    for (std::size_t i = 0; i < m_sets.size(); ++i)
-        for (int v = 0; v < 2; ++v)
-            if (m_sets[i].any[v] && (v == 1 || m_model.showTraining)) visit(i, v);
-}
 
 std::optional<PowerLaw> CurveLines::law(std::size_t curve) const {
     return drawsLaws() ? m_sets[curve].fit : std::nullopt;
@@ -98,9 +86,8 @@ void CurveLines::put(Set& set, int v, QCPGraph* graph, const std::vector<double>
         const double value = logY() && !(values[i] > 0.0) ? NAN : values[i];
         fresh.append(QCPGraphData(keys[i], value));
         if (std::isnan(value)) continue;
-        if (!set.any[v]) set.keys[v] = {keys[i], keys[i]}, set.values[v] = {value, value};
+        if (!set.any[v]) set.values[v] = {value, value};
         set.any[v] = true;
-        set.keys[v].expand(keys[i]);
         set.values[v].expand(value);
     }
     graph->data()->add(fresh, true);
@@ -185,7 +172,7 @@ QCPRange CurveLines::extentOf(std::size_t i, int v, double from, double* cut) co
     const auto& data = *set.line[v]->data();
     QCPRange range = set.values[v];
     const bool robust = m_model.withoutOutliers && !logY() && metricInfo(metric).lowerIsBetter;
-    const bool part = from > set.keys[v].lower;
+    const bool part = from > data.constBegin()->key;
     if (!robust && !part) return range;
     const auto begin = part ? data.findBegin(from, false) : data.constBegin();
     const auto count = static_cast<std::size_t>(data.constEnd() - begin);
@@ -230,22 +217,13 @@ void CurveLines::restyle() {
     for (std::size_t i = 0; i < m_sets.size(); ++i) style(i);
 }
 
-QCPRange CurveLines::keyRange() const {
-    QCPRange range;
-    range.lower = range.upper = NAN;
-    eachShown([&](std::size_t i, int v) {
-        widen(range, m_sets[i].keys[v].lower, m_sets[i].keys[v].upper);
-    });
-    return range;
-}
-
 QCPRange CurveLines::valueRange(double from, double* cut) const {
     QCPRange range;
     range.lower = range.upper = NAN;
-    eachShown([&](std::size_t i, int v) {
-        const QCPRange extent = extentOf(i, v, from, cut);
-        widen(range, extent.lower, extent.upper);
-    });
+    for (std::size_t i = 0; i < m_sets.size(); ++i)
+        for (int v = 0; v < 2; ++v)
+            if (m_sets[i].any[v] && (v == 1 || m_model.showTraining))
+                range.expand(extentOf(i, v, from, cut));
     return range;
 }
 

@@ -25,10 +25,8 @@ public:
     void rebuild();  ///< new graphs for the curves of the model
     void update();   ///< adds the points that have arrived
     void restyle();  ///< takes the colours of the theme
-    /// The extent along the x axis of all lines shown; NaN without points.
-    QCPRange keyRange() const;
-    /// The extent of their values from the key `from` on. Large losses that would squeeze all
-    /// others are left out and kept in `cut`.
+    /// The extent of the values of all lines shown from the key `from` on. Large losses that would
+    /// squeeze all others are left out and kept in `cut`.
     QCPRange valueRange(double from, double* cut) const;
     std::vector<PgfSeries> pgfSeries() const;
 
@@ -40,7 +38,7 @@ private:
         unsigned cuts[2] = {0, 0};
         // Extent of what was put in, kept along: asking a graph would visit every point on every
         // frame.
-        QCPRange keys[2], values[2];
+        QCPRange values[2];
         bool any[2] = {false, false};
         QCPGraph* law = nullptr;  ///< the fitted power law, behind the others
         std::optional<PowerLaw> fit;
@@ -54,8 +52,6 @@ private:
     void placeLaws();
     QCPRange extentOf(std::size_t i, int v, double from, double* cut) const;
     bool untrainedFirst(std::size_t i, int v) const;
-    template <class Visit>
-    void eachShown(Visit visit) const;
 
     QCustomPlot& m_plot;
     const CurveModel& m_model;

@@ -410,12 +410,7 @@ QString CurvePanel::figureCaption() const {
         names << (curve.members.size() > 1
                       ? QStringLiteral("%1 (%2 seeds)").arg(curve.name).arg(curve.members.size())
                       : curve.name);
-    double last = 0.0;
-    for (const auto& [id, run] : m_model->runs)
-        for (const bool validation : {false, true}) {
-            const auto& steps = run.split(validation).keys(CurveAxis::Step);
-            if (!steps.empty()) last = std::max(last, steps.back());
-        }
+    const double last = std::fmax(0.0, m_model->keyRange(CurveAxis::Step).second);
     parts << names.join(QStringLiteral(", "))
           << QStringLiteral("up to step %1").arg(groupedNumber(static_cast<qlonglong>(last)));
     if (!m_head->subText().isEmpty()) parts << m_head->subText();

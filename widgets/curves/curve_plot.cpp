@@ -131,13 +131,11 @@ struct CurvePlot::Parts {
     }
 
     void fitRanges() {
-        const QCPRange keys = lines.keyRange();
-        double x0 = keys.lower, x1 = keys.upper, cut = NAN;
+        // Whatever is measured how often, both plots and the track below them have one axis.
+        auto [x0, x1] = model.keyRange(model.axis);
+        double cut = NAN;
         if (std::isnan(x0))
             x0 = model.logX ? 1.0 : 0.0, x1 = model.end.value_or(model.logX ? 1000.0 : 100.0);
-        // Layers are measured less often, but both plots have one axis.
-        if (metricInfo(lines.metric).byLayer && model.lastStep() > 0.0)
-            x1 = std::max(x1, model.keyOfStep(model.lastStep()));
         if (!model.logX && x0 > 0.0 && x0 < 0.2 * x1) x0 = 0.0;
         if (!(x1 > x0)) x1 = x0 + 1.0;
         if (model.recentOnly) x0 = x1 - 0.25 * (x1 - x0);

@@ -83,6 +83,13 @@ QString MapStrip::tipOf(int tile) const {
     return tip ? tip(map) : label ? label(map) : QString();
 }
 
+QString MapStrip::tipAt(const QPoint& point) const {
+    for (std::size_t s = 0; s < m_layout.heads().size(); ++s)
+        if (m_layout.heads()[s].contains(point + QPoint(0, verticalScrollBar()->value())))
+            return m_layout.sections()[s].title;
+    return TileArea::tipAt(point);
+}
+
 std::vector<int> MapStrip::nearest() const {
     const int top = verticalScrollBar()->value(), high = viewport()->height();
     std::vector<int> seen, below, above;
@@ -107,7 +114,7 @@ void MapStrip::paintHead(QPainter& painter, const StripLayout& layout, int s) co
     painter.setFont(head);
     painter.setPen(t.text);
     paint::elidedText(painter, QRect(area.left(), y, area.width(), 20),
-                      Qt::AlignLeft | Qt::AlignVCenter, section.title);
+                      Qt::AlignLeft | Qt::AlignVCenter, section.title, Qt::ElideMiddle);
     int x = area.left() + painter.fontMetrics().horizontalAdvance(section.title) + 14;
     painter.setFont(captionFont());
     painter.setPen(t.muted);
@@ -203,7 +210,8 @@ void MapStrip::paintTile(QPainter& painter, const StripLayout& layout, int tile)
     if (layout.film() && painter.fontMetrics().horizontalAdvance(text) > room.width())
         text = text.section(u' ', -1);
     paint::elidedText(painter, room,
-                      Qt::AlignVCenter | (layout.film() ? Qt::AlignHCenter : Qt::AlignLeft), text);
+                      Qt::AlignVCenter | (layout.film() ? Qt::AlignHCenter : Qt::AlignLeft), text,
+                      Qt::ElideMiddle);
 }
 
 void MapStrip::paint(QPainter& painter, const StripLayout& layout, const QRect& exposed) const {

@@ -76,6 +76,7 @@ protected:
     }
     void pressed(int tile, Qt::KeyboardModifiers) override { Q_EMIT chosen(m_layout.map(tile)); }
     QString tipOf(int tile) const override;
+    QString tipAt(const QPoint& point) const override;
 
     void resizeEvent(QResizeEvent* event) override;
     void scrollContentsBy(int dx, int dy) override;

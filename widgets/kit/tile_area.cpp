@@ -114,12 +114,16 @@ void TileArea::keyPressEvent(QKeyEvent* event) {
     reveal(tile);
 }
 
+QString TileArea::tipAt(const QPoint& point) const {
+    const int tile = tileAt(point);
+    return tile < 0 ? QString() : tipOf(tile);
+}
+
 bool TileArea::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::Leave) setHover(-1);
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
-        const int tile = tileAt(help->pos());
-        const QString tip = tile < 0 ? QString() : tipOf(tile);
+        const QString tip = tipAt(help->pos());
         tip.isEmpty() ? QToolTip::hideText()
                       : QToolTip::showText(help->globalPos(), plainTip(tip), viewport());
         return true;

@@ -47,6 +47,7 @@ protected:
     virtual void pressed(int tile, Qt::KeyboardModifiers modifiers) = 0;
     virtual void hoverMoved(int /*before*/, int /*now*/) {}
     virtual QString tipOf(int /*tile*/) const { return {}; }
+    virtual QString tipAt(const QPoint& point) const;
     /// What copying the tile gives.
     virtual QString copied(int tile) const { return tipOf(tile); }
 

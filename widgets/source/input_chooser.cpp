@@ -133,10 +133,6 @@ void InputChooser::setOffer(const InputOffer& offer) {
     arrange(offer.references > 0);
 }
 
-bool InputChooser::references() const {
-    return m_kinds->current() == 0;
-}
-
 /// The number is that of a reference input, or the seed of a random one.
 void InputChooser::arrange(bool references) {
     const QSignalBlocker quiet(m_number);
@@ -153,7 +149,7 @@ void InputChooser::arrange(bool references) {
 
 void InputChooser::request() {
     setProblem({});
-    if (references()) {
+    if (m_number->minimum() > 0) {  // a reference
         m_reference = m_number->value() - 1;
         Q_EMIT chosen({{"reference", std::int64_t{m_reference} + 1}});
     } else {
@@ -197,8 +193,10 @@ void InputChooser::showTokens(const std::vector<std::int64_t>& source,
 void InputChooser::showInput(const Question& input, const ProbeSample& read) {
     if (input.option("reference"))
         showReference(static_cast<int>(input.value<std::int64_t>("reference")) - 1);
-    if (input.option("random"))
+    else if (input.option("random"))
         showRandom(static_cast<quint64>(input.value<std::int64_t>("random")));
+    else
+        m_kinds->setCurrent(-1);  // a picture, or what was typed
     showTokens(read.source.tokens, read.target.tokens);
 }
 

@@ -70,7 +70,6 @@ Q_SIGNALS:
     void imageRequested();
 
 private:
-    bool references() const;
     void arrange(bool references);
     void request();
     void enter();

@@ -208,7 +208,9 @@ int SegmentedControl::current() const {
     return m_group->checkedId();
 }
 void SegmentedControl::setCurrent(int index) {
-    if (QAbstractButton* b = m_group->button(index)) b->setChecked(true);
+    m_group->setExclusive(index >= 0);
+    for (auto* b : m_group->buttons()) b->setChecked(m_group->id(b) == index);
+    m_group->setExclusive(true);
 }
 void SegmentedControl::setItemEnabled(int index, bool enabled, const QString& reason) {
     QAbstractButton* b = m_group->button(index);

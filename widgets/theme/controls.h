@@ -35,7 +35,7 @@ public:
     void setItems(const QStringList& items);
     int count() const;
     int current() const;         ///< -1 if there is none
-    void setCurrent(int index);  ///< emits no signal
+    void setCurrent(int index);  ///< -1: none; emits no signal
     /// Disables an item, with the reason as its tooltip.
     void setItemEnabled(int index, bool enabled, const QString& reason = {});
     bool isItemEnabled(int index) const;
