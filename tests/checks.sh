@@ -18,6 +18,7 @@ forbid "LibTorch's own readers on files" 'torch::(load|save|pickle_load|jit::loa
 forbid "blocking connections" 'BlockingQueuedConnection' app widgets
 if ! twice=$(python3 tests/defined_twice.py .); then echo "defined twice:"; echo "$twice"; bad=1; fi
 if ! strayed=$(python3 tests/room_namespaces.py .); then echo "namespaces:"; echo "$strayed"; bad=1; fi
+if ! named=$(python3 tests/analysis_folders.py .); then echo "folders of analyses:"; echo "$named"; bad=1; fi
 if ! compared=$(python3 tests/name_comparisons.py .); then bad=1; fi
 echo "$compared"
 [ "$bad" = 0 ] && echo "rooms: in order"

@@ -3,9 +3,7 @@
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_details.h"
 
-#include <QEvent>
 #include <QMenu>
-#include <QPainter>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
@@ -19,6 +17,7 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/typed_text.h"
 #include "app/curves_figure.h"
+#include "app/pages/away_strip.h"
 #include "app/pages/data_source.h"
 #include "app/pages/first_view.h"
 #include "options/presets.h"
@@ -41,27 +40,6 @@
 
 namespace relascope::app {
 namespace {
-
-/// Dims the widget that it lies on, which can be used as before.
-class Veil : public QWidget {
-public:
-    explicit Veil(QWidget* below) : QWidget(below) {
-        setAttribute(Qt::WA_TransparentForMouseEvents);
-        below->installEventFilter(this);
-        hide();
-    }
-
-protected:
-    bool eventFilter(QObject*, QEvent* event) override {
-        if (event->type() == QEvent::Resize) setGeometry(parentWidget()->rect());
-        return false;
-    }
-    void paintEvent(QPaintEvent*) override {
-        QColor colour = widgets::Theme::current().panel;
-        colour.setAlpha(128);
-        QPainter(this).fillRect(rect(), colour);
-    }
-};
 
 constexpr int kHead = 30;  ///< px of the line that names the run
 constexpr char kLearnHelp[] =
@@ -142,19 +120,8 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     searching->setObjectName(QStringLiteral("search"));
     searching->follow(m_c.runInput.search());
     column->addWidget(searching);
-    auto* away = new widgets::Box(&widgets::Theme::warningFill, true, page);
-    m_away = away;
-    auto* line = widgets::rowOf(away, {12, 4, 8, 4}, 8);
-    m_awayText = new widgets::ElidedLabel({}, away);
-    m_awayText->setFont(widgets::smallFont());
-    line->addWidget(m_awayText, 1);
-    auto* now = new QPushButton(QStringLiteral("Now"), away);
-    now->setToolTip(QStringLiteral("Try to connect at once"));
-    now->setFont(widgets::smallFont());
-    line->addWidget(now);
-    connect(now, &QPushButton::clicked, this,
-            [this] { m_c.hosts.refresh(HostsController::hostOf(m_c.selection.current())); });
-    column->addWidget(away);
+    m_away = new AwayStrip(m_c.hosts, m_inspector, page);
+    column->addWidget(m_away);
     auto* strip = m_strip = new QWidget(m_splitter);
     auto* below = widgets::columnOf(strip);
     below->addWidget(widgets::horizontalLine(strip));
@@ -185,9 +152,6 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     connect(&m_c.training, &TrainingController::stateChanged, this, &WorkbenchPage::showEmptyOrNot);
     connect(&m_c.hosts, &HostsController::changed, this, &WorkbenchPage::showAway);
     connect(&m_c.selection, &Selection::currentChanged, this, &WorkbenchPage::showAway);
-    m_away->hide();
-    m_veil = new Veil(m_inspector);
-    m_veil->setObjectName(QStringLiteral("away"));
     showRuns();
 }
 
@@ -398,26 +362,16 @@ void WorkbenchPage::scanAtEnd() {
     }
 }
 
-// Shows whether the machine of the run is connected. If not, maps and curves stay as they were, and
-// controls that need the machine are disabled.
+// While the machine of the run is not connected, maps and curves stay as they were, and controls
+// that need it are disabled.
 void WorkbenchPage::showAway() {
-    const QString host = HostsController::hostOf(m_c.selection.current());
-    const auto status = m_c.hosts.status(host);
-    const bool away =
-        !host.isEmpty() && (!status || status->state != wire::HostLink::State::Connected);
-    m_away->setVisible(away);
-    m_awayText->setText(!status ? QString("%1 is not among the machines any more").arg(host)
-                        : status->state == wire::HostLink::State::Connecting
-                            ? QString("%1: connecting").arg(host)
-                            : m_c.hosts.statusText(host));
+    const bool away = m_away->follow(HostsController::hostOf(m_c.selection.current()));
     m_inspector->sourcePane()->samples()->setEnabled(!away);
     // A text is nothing without a model that reads it.
     const QString none = m_c.runs.whyNoModel(m_c.selection.current());
     auto* typed = m_inspector->sourcePane()->textInput();
     typed->setEnabled(!away && none.isEmpty());
     typed->setToolTip(none);
-    m_veil->raise();
-    m_veil->setVisible(away);
 }
 
 void WorkbenchPage::showEmptyOrNot() {

@@ -10,7 +10,6 @@
 #include "types/answer.h"
 #include "widgets/curves/curve_data.h"
 
-class QLabel;
 class QPushButton;
 class QSplitter;
 class QStackedLayout;
@@ -26,6 +25,7 @@ class RelationInspector;
 
 namespace relascope::app {
 
+class AwayStrip;
 class Controllers;
 class JobStrip;
 class LongTask;
@@ -116,9 +116,7 @@ private:
     Fill m_fill = Fill::Nothing;
     widgets::CapturesTrack* m_track;
     widgets::RelationInspector* m_inspector;
-    QWidget* m_away;  ///< shown while the machine of the inspected run is not connected
-    QWidget* m_veil;  ///< covers the inspector while that machine is not connected
-    QLabel* m_awayText;
+    AwayStrip* m_away;
     bool m_text = false;  ///< the input is a text
 };
 

@@ -49,7 +49,7 @@ struct Layout {
     struct Says {
         Of<std::string> text;
         Of<std::string> name = {};  ///< for screen readers, as in the others
-        int least = 40;             ///< height; with more than that it has its share of the room
+        int least = 40;             ///< height
     };
     struct Line {
         std::string text, tip = {};

@@ -53,7 +53,7 @@ TEST(ContrastView, PutsHeadsAndBothOrdersTogetherAndLosesNothing) {
 }
 
 TEST(ContrastView, SentencesAreAsHighAsTheirLines) {
-    DeclaredView view(core::contrastAnalysis());
+    DeclaredView view(core::analysisNamed("contrast"));
     view.resize(700, 900);
     view.show();
     ASSERT_TRUE(view.showResult(core::answerOf(someContrast())));

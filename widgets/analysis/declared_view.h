@@ -35,6 +35,7 @@ private:
     class TableChoice;
     class Bars;
 
+    Part* makePart(const core::Layout::Element& element);
     core::Seen seen() const { return {answer(), m_chosen}; }
     void fillFrom(std::size_t first);
     /// Another row or cell of a part is chosen.

@@ -30,7 +30,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::size_t kFirstExamples = 500;  // after which there is something to see
+constexpr std::size_t kFirstExamples = 500;       // after which there is something to see
 constexpr std::uint64_t kMostValues = 24U << 20;  // of all maps: 96 MiB
 constexpr double kMostDrawn = 4e10;               // pairs in all draws, of about ten attributes
 constexpr double kRankWork = 3e6, kMostRanks = 200;
