@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Column tables: a computation keeps its rows as structs, and one description of their columns
-// turns them into a Table and back.
+// Column tables. A computation adds its rows to a table of declared columns; or it keeps them as
+// structs, where they are read again, and one description turns them into a Table and back.
 #pragma once
 
 #include <algorithm>
@@ -49,6 +49,46 @@ inline Column columnOf(ColumnKind kind, std::string key, Shown shown) {
     column.into = std::move(shown.into);
     column.low = std::move(shown.low), column.high = std::move(shown.high);
     return column;
+}
+
+// Columns whose values are added where they are computed.
+inline Column number(std::string key, Shown shown = {}) {
+    return columnOf(ColumnKind::Number, std::move(key), std::move(shown));
+}
+inline Column integer(std::string key, Shown shown = {}) {
+    return columnOf(ColumnKind::Integer, std::move(key), std::move(shown));
+}
+inline Column flag(std::string key, Shown shown = {}) {
+    return columnOf(ColumnKind::Flag, std::move(key), std::move(shown));
+}
+inline Column text(std::string key, Shown shown = {}) {
+    return columnOf(ColumnKind::Text, std::move(key), std::move(shown));
+}
+
+template <class Value>
+void add(Column& column, const Value& value) {
+    if constexpr (std::is_arithmetic_v<Value>)
+        column.numbers.push_back(static_cast<double>(value));
+    else
+        column.texts.emplace_back(value);
+}
+
+/// A column of one value, as a value of the answer itself is.
+template <class Value>
+Column fact(std::string key, const Value& value, Shown shown = {}) {
+    using V = std::decay_t<Value>;
+    auto made = columnOf(!std::is_arithmetic_v<V>      ? ColumnKind::Text
+                         : std::is_same_v<V, bool>     ? ColumnKind::Flag
+                         : std::is_floating_point_v<V> ? ColumnKind::Number
+                                                       : ColumnKind::Integer,
+                         std::move(key), std::move(shown));
+    add(made, value);
+    return made;
+}
+
+/// Counted from 1 in a table, and from 0 where it is computed; -1 is none.
+inline double fromOne(std::int64_t value) {
+    return value < 0 ? kNone : static_cast<double>(value) + 1.0;
 }
 
 template <class Row, class Get>
@@ -151,6 +191,44 @@ RowColumn<Row> counted(int Row::*member, std::string key, Shown shown = {}) {
 }
 
 }  // namespace columns
+
+/// A table of declared columns.
+template <class... Columns>
+Table tableWith(std::string key, std::string title, Columns... columns) {
+    return {std::move(key), std::move(title), {std::move(columns)...}};
+}
+
+/// Appends a row to a table of declared columns: the value of each of them. A vector has the values
+/// of as many columns.
+template <class... Values>
+void addRow(Table& table, const Values&... values) {
+    auto column = table.columns.begin();
+    const auto put = [&](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::vector<double>>)
+            for (const double one : value) columns::add(*column++, one);
+        else
+            columns::add(*column++, value);
+    };
+    (put(values), ...);
+}
+
+template <class... Values>
+void addRow(Answer& answer, std::string_view table, const Values&... values) {
+    addRow(const_cast<Table&>(answer.table(table)), values...);
+}
+
+/// Sets a value of the answer itself, whose column is declared. Throws Error for another key.
+template <class Value>
+void setFact(Answer& answer, std::string_view key, const Value& value) {
+    auto& column = const_cast<Column&>(answer.table("").column(key));
+    column.numbers.clear(), column.texts.clear();
+    columns::add(column, value);
+}
+
+/// For makeRunner() (analysis/run_analysis.h), where the computation writes the answer itself.
+inline Answer itself(const Answer& answer) {
+    return answer;
+}
 
 /// The table of these rows.
 template <class Row>

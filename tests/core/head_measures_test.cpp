@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
 #include "probe/head_places.h"
 #include "support/rooms.h"
 #include "types/error.h"
@@ -97,6 +98,23 @@ TEST(HeadPlaces, ImagesHaveAClassTokenAndNeighbours) {
     EXPECT_TRUE(core::HeadPlaces(ProbeResult()).measures().empty());
 }
 
+Answer measureHeads(core::OpenedModel& model, const core::OptionValues& values = {},
+                    core::Interventions interventions = {}) {
+    core::AnalysisSubject subject;
+    subject.model = &model, subject.interventions = std::move(interventions);
+    if (model.options().input() == InputKind::Images) subject.sample = model.randomInput(1);
+    return core::runnerOf(core::analysisNamed("heads")).run(subject, values, {});
+}
+
+/// The first five measures of a head.
+std::vector<double> valuesOf(const Table& heads, const MapLink& head) {
+    const auto at = std::find(heads.links.begin(), heads.links.end(), head);
+    std::vector<double> values;
+    for (std::size_t m = 3; m < 8; ++m)
+        values.push_back(heads.columns[m].numbers.at(std::size_t(at - heads.links.begin())));
+    return values;
+}
+
 std::string golden(const std::string& name) {
     return std::string(RELASCOPE_FIXTURES) + "/golden/" + name;
 }
@@ -111,42 +129,41 @@ TEST(HeadMeasures, OfALanguageModelAreSumsOverItsMaps) {
     for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(tokens[i], tokens[i + 9]);
     EXPECT_NE(core::repeatedTokens(model, {9, 5}).source.tokens, tokens) << "another seed";
 
-    const auto found = core::measureHeads(model, std::nullopt, how);
+    const core::OptionValues same = {{"length", std::int64_t{9}}, {"seed", std::int64_t{4}}};
+    const auto found = measureHeads(model, same);
     const auto probed = model.probe(input, {});
-    EXPECT_EQ(found.input, "9 random tokens, twice");
-    ASSERT_FALSE(found.heads.empty());
+    EXPECT_EQ(found.text("input"), "9 random tokens, twice");
     std::size_t maps = 0;
     for (const auto& map : probed.maps) {
         if (map.kind != MapKind::SensoryAttention && map.kind != MapKind::RelationalAttention)
             continue;
         ++maps;
-        const auto* head = found.find(map.kind, map.layer, map.index);
-        ASSERT_NE(head, nullptr);
+        const auto head = valuesOf(found.table("heads"), {map.kind, map.layer, map.index});
         double previous = 0.0, duplicate = 0.0, induction = 0.0;
         for (int i = 1; i < 18; ++i) previous += static_cast<double>(map.at(i, i - 1)) / 17;
         for (int i = 9; i < 18; ++i) {
             duplicate += static_cast<double>(map.at(i, i - 9)) / 9;
             induction += static_cast<double>(map.at(i, i - 8)) / 9;
         }
-        EXPECT_NEAR(head->values[0], previous, 1e-6);
-        EXPECT_NEAR(head->values[1], duplicate, 1e-6);
-        EXPECT_NEAR(head->values[2], induction, 1e-6);
+        EXPECT_NEAR(head[0], previous, 1e-6);
+        EXPECT_NEAR(head[1], duplicate, 1e-6);
+        EXPECT_NEAR(head[2], induction, 1e-6);
     }
-    EXPECT_EQ(found.heads.size(), maps);
+    EXPECT_EQ(found.table("heads").rows(), maps);
     // A head whose attention is made even has the measures of even attention.
     Edit even;
     even.op = EditOp::Uniform, even.point = "blocks.1.attn.hook_pattern";
     even.selection["head"] = {{0}, {}, {}};
     EditList list;
     list.edits = {even};
-    const auto edited = core::measureHeads(model, std::nullopt, how, {list, {}});
-    const auto* head = edited.find(MapKind::SensoryAttention, 1, 0);
-    ASSERT_NE(head, nullptr);
-    for (std::size_t m = 0; m < found.measures.size(); ++m)
-        EXPECT_NEAR(head->values[m], edited.even[m], 1e-6) << found.measures[m];
-    EXPECT_NE(found.find(MapKind::SensoryAttention, 1, 0)->values, head->values);
+    const auto edited = measureHeads(model, same, {list, {}});
+    const MapLink first{MapKind::SensoryAttention, 1, 0};
+    const auto head = valuesOf(edited.table("heads"), first);
+    for (std::size_t m = 0; m < head.size(); ++m)
+        EXPECT_NEAR(head[m], edited.table("even").numbers("value")[m], 1e-6) << m;
+    EXPECT_NE(valuesOf(found.table("heads"), first), head);
     // A line of the table for each head, and the names above.
-    const auto csv = core::analysisNamed("heads").csv(core::answerOf(found));
+    const auto csv = core::analysisNamed("heads").csv(found);
     EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), maps + 1);
     EXPECT_TRUE(csv.starts_with(
         "layer,kind,head,previous token,duplicate token,induction,itself,first token,reading\n1,"));
@@ -159,12 +176,13 @@ TEST(HeadMeasures, AreCutToTheModelAndRefusedWhereNothingHasAName) {
     EXPECT_GT(longest, 4);
     EXPECT_THROW(core::repeatedTokens(model, {1, 0}), OptionError);
     core::OpenedModel pairs(golden("seq2seq_dat_math"), "", "cpu");
-    EXPECT_THROW(core::measureHeads(pairs, std::nullopt, {}), OptionError);
+    EXPECT_THROW(measureHeads(pairs), OptionError);
     core::OpenedModel images(golden("vidat_relational_games_mixed"), "", "cpu");
-    const auto found = core::measureHeads(images, images.randomInput(1), {});
-    EXPECT_EQ(found.measures.back(), "neighbours");
-    EXPECT_GT(found.most(MapKind::SensoryAttention), 0);
-    EXPECT_GT(found.most(MapKind::RelationalAttention), 0);
+    const auto found = measureHeads(images);
+    EXPECT_EQ(found.table("even").texts("measure").back(), "neighbours");
+    const std::set<std::string> kinds(found.table("heads").texts("kind").begin(),
+                                      found.table("heads").texts("kind").end());
+    EXPECT_EQ(kinds.size(), 2U) << "sensory and relational attention";
 }
 
 }  // namespace

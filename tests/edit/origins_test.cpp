@@ -367,9 +367,9 @@ TEST(Origins, EditsBetweenPartsAreAPart) {
     OriginOptions what;
     what.layer = 2, what.source = 3, what.to = 1, what.grain = "all";
     const auto plain = originsOf(*model, options, input, what, false);
-    const auto has = [](const Origins& origins) {
-        return std::any_of(origins.partsI.begin(), origins.partsI.end(),
-                           [](const auto& part) { return part.part.kind == PartKind::Edits; });
+    const auto has = [](const Answer& origins) {
+        const auto& kinds = origins.table("parts_i").texts("kind");
+        return std::count(kinds.begin(), kinds.end(), partKindName(PartKind::Edits)) > 0;
     };
     EXPECT_FALSE(has(plain));
     const auto with = [&](const std::string& point, const Changed::Change& change) {
@@ -382,26 +382,28 @@ TEST(Origins, EditsBetweenPartsAreAPart) {
         return x;
     });
     EXPECT_TRUE(has(added));
-    EXPECT_NEAR(added.sum, added.value, 1e-9 * (1.0 + std::abs(added.value)));
-    EXPECT_EQ(added.partsI.back().text(), "edits");
+    EXPECT_NEAR(added.number("sum"), added.number("value"),
+                1e-9 * (1.0 + std::abs(added.number("value"))));
+    EXPECT_EQ(added.table("parts_i").texts("part").back(), "edits");
     // A head that is gone is a part of nothing, and no edit between the parts.
     const auto gone = with("blocks.0.attn.hook_z", [](torch::Tensor x) {
         x.select(2, 0).zero_();
         return x;
     });
     EXPECT_FALSE(has(gone));
-    EXPECT_EQ(gone.partsI[1].text(), "layer 1 sensory head 1");
-    EXPECT_NEAR(gone.partsI[1].part.value, 0.0, 1e-12);
+    EXPECT_EQ(gone.table("parts_i").texts("part")[1], "layer 1 sensory head 1");
+    EXPECT_NEAR(gone.table("parts_i").numbers("value")[1], 0.0, 1e-12);
     // A cell that is set has the origins that it had.
     for (const std::string point : {"blocks.1.rel.hook_rel_scores", "blocks.1.rel.hook_r"}) {
         const auto set = with(point, [](torch::Tensor x) {
             x.select(1, 3).select(1, 1).fill_(7.0);
             return x;
         });
-        EXPECT_NEAR(set.value, plain.value, 1e-12);
-        ASSERT_EQ(set.partsI.size(), plain.partsI.size());
-        for (std::size_t k = 0; k < set.partsI.size(); ++k)
-            EXPECT_NEAR(set.partsI[k].part.value, plain.partsI[k].part.value, 1e-12);
+        EXPECT_NEAR(set.number("value"), plain.number("value"), 1e-12);
+        const auto &ours = set.table("parts_i").numbers("value"),
+                   &before = plain.table("parts_i").numbers("value");
+        ASSERT_EQ(ours.size(), before.size());
+        for (std::size_t k = 0; k < ours.size(); ++k) EXPECT_NEAR(ours[k], before[k], 1e-12);
     }
 }
 
@@ -414,28 +416,30 @@ TEST(Origins, GrainsAddUpAndPairsAreSorted) {
     for (const std::string grain : {"layers", "heads", "all"}) {
         what.grain = grain;
         const auto origins = originsOf(*model, options, input, what, false);
-        EXPECT_EQ(origins.against, "row");
+        EXPECT_EQ(origins.text("against"), "row");
         double sum = 0.0;
-        for (const auto& term : origins.matrix) sum += term.value;
-        EXPECT_NEAR(sum, origins.value, 1e-7 * (1.0 + std::abs(origins.value)));
-        EXPECT_LE(origins.pairs.size(), 10U);
-        EXPECT_TRUE(std::is_sorted(origins.pairs.begin(),
-                                   std::find_if(origins.pairs.begin(), origins.pairs.end(),
-                                                [](const auto& pair) { return pair.value < 0; }),
-                                   [](const auto& a, const auto& b) { return a.value > b.value; }));
-        EXPECT_GE(origins.cancellation, 1.0 - 1e-9);
+        for (const double value : origins.table("matrix").numbers("value")) sum += value;
+        EXPECT_NEAR(sum, origins.number("value"), 1e-7 * (1.0 + std::abs(sum)));
+        const auto& pairs = origins.table("pairs").numbers("value");
+        EXPECT_LE(pairs.size(), 10U);
+        EXPECT_TRUE(std::is_sorted(
+            pairs.begin(),
+            std::find_if(pairs.begin(), pairs.end(), [](double value) { return value < 0; }),
+            std::greater<>()));
+        EXPECT_GE(origins.number("cancellation"), 1.0 - 1e-9);
         if (grain == "layers") {
-            EXPECT_EQ(origins.matrix.front().i, "input");
+            EXPECT_EQ(origins.table("matrix").texts("i").front(), "input");
         }
     }
     what.tokens = "layer 1 relational head 2";
     const auto tokens = originsOf(*model, options, input, what, false);
-    EXPECT_EQ(tokens.tokensI.size(), 5U);
-    EXPECT_TRUE(tokens.tokensJ.empty()) << "a row has no one column";
+    EXPECT_EQ(tokens.table("tokens_i").rows(), 5U);
+    EXPECT_EQ(tokens.find("tokens_j"), nullptr) << "a row has no one column";
     double part = 0.0, sum = 0.0;
-    for (const auto& one : tokens.partsI)
-        if (one.part.layer == 0 && one.part.head == 1 && one.part.inside()) part += one.part.value;
-    for (const auto& token : tokens.tokensI) sum += token.value;
+    const auto& parts = tokens.table("parts_i");
+    for (std::size_t k = 0; k < parts.rows(); ++k)
+        if (parts.texts("part")[k].starts_with(what.tokens)) part += parts.numbers("value")[k];
+    for (const double value : tokens.table("tokens_i").numbers("value")) sum += value;
     EXPECT_NEAR(sum, part, 1e-6 * (1.0 + std::abs(part)));
 }
 

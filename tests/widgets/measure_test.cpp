@@ -26,12 +26,12 @@
 #include "analysis/atlas/answer.h"
 #include "analysis/attribute/attribution.h"
 #include "analysis/duel/duel.h"
-#include "analysis/heads/head_measures.h"
 #include "analysis/lens/lens.h"
 #include "analysis/patch/options.h"
 #include "analysis/scan/answer.h"
 #include "analysis/scan/scan.h"
 #include "answers/answer_text.h"
+#include "answers/column_table.h"
 #include "child.h"
 #include "files/command_line.h"
 #include "support/rooms.h"
@@ -455,16 +455,20 @@ TEST(AttributionView, AnswersAreChosenOrTyped) {
 }
 
 Answer headMeasures() {
-    HeadMeasures r;
-    r.measures = {"previous token", "induction"};
-    r.even = {0.1, 0.05};
-    r.layers = {"layer 1", "layer 2"};
+    using namespace core::columns;
+    Table heads{"heads", "", {number("previous token"), number("induction"), text("reading")}};
+    Table even{"even", "", {text("measure"), number("value")}};
+    core::addRow(even, "previous token", 0.1), core::addRow(even, "induction", 0.05);
     for (int layer = 0; layer < 2; ++layer)
         for (const auto kind : {MapKind::SensoryAttention, MapKind::RelationalAttention})
-            for (int index = 0; index < 3; ++index)
-                r.heads.push_back({kind, layer, index, {0.1 * index + 0.4 * layer, none}});
-    r.input = "50 random tokens, twice";
-    return core::answerOf(r);
+            for (int index = 0; index < 3; ++index) {
+                core::addRow(heads, 0.1 * index + 0.4 * layer, none, "");
+                heads.links.push_back({kind, layer, index});
+            }
+    return {{heads,
+             even,
+             core::textsTable("layers", "name", {"layer 1", "layer 2"}),
+             {"", "", {fact("input", "50 random tokens, twice")}}}};
 }
 
 TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {

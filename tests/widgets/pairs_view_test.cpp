@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "analysis/pair_accuracy/pair_accuracy.h"
 #include "analysis/phenomena/phenomena.h"
+#include "answers/column_table.h"
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/declared_view.h"
@@ -19,23 +20,26 @@
 namespace relascope {
 namespace {
 
-PairResults twoPairs() {
-    PairResults results;
-    results.score = "sum", results.beginning = "<s>";
-    results.all = {"", "", 2, 1, 0, 0.5, 0.01, 0.99, 0.25, -1, 1};
-    results.phenomena = {{"agreement", "subject_verb_agreement", 1, 1, 0, 1.0, 0.02, 1.0, 1, 1, 1},
-                         {"islands", "island_effects", 1, 0, 0, 0.0, 0.0, 0.98, -0.5, 0, 0}};
-    results.pairs = {
-        {0, 0, "It is old.", "It are old.", -4, -5, 1, true, false},
-        {1, 1, "What did it find?", "What it did find?", -9, -8.5, -0.5, false, false}};
+Answer twoPairs() {
+    using core::addRow, core::accuracyTable;
+    const std::vector<PairPreference> phenomena = {
+        {"agreement", "subject_verb_agreement", 1, 1, 0, 1.0, 0.02, 1.0, 1, 1, 1},
+        {"islands", "island_effects", 1, 0, 0, 0.0, 0.0, 0.98, -0.5, 0, 0}};
+    auto facts = accuracyTable({{"", "", 2, 1, 0, 0.5, 0.01, 0.99, 0.25, -1, 1}}, false);
+    facts.columns.push_back(core::columns::fact("read_before", "<s>"));
+    auto [pairs, tokens] = core::pairTables();
+    addRow(pairs, 1, "agreement", "It is old.", "It are old.", -4, -5, 1, true, false);
+    addRow(pairs, 2, "islands", "What did it find?", "What it did find?", -9, -8.5, -0.5, false,
+           false);
     const auto nan = std::nan("");
     for (const auto& [text, score] :
          {std::pair{"It", nan}, {" is", -1.0}, {" old", -2.0}, {".", -1.0}})
-        results.tokens.push_back({0, true, text, score});
+        addRow(tokens, 0, true, text, score);
     for (const auto& [text, score] :
          {std::pair{"It", nan}, {" a", -1.5}, {"re", -1.0}, {" old", -1.5}, {".", -1.0}})
-        results.tokens.push_back({0, false, text, score});
-    return results;
+        addRow(tokens, 0, false, text, score);
+    return {{facts, accuracyTable(phenomena, true),
+             core::textsTable("says", "text", core::pairSentences(phenomena)), pairs, tokens}};
 }
 
 /// What stands below the grid.
@@ -46,7 +50,7 @@ QString belowGrid(const DeclaredView& view) {
 TEST(PairsView, ShowsBothSentencesAndWhichTokenMakesTheDifference) {
     DeclaredView view(core::analysisNamed("pair-accuracy"));
     view.resize(1000, 700);
-    view.showResult(core::answerOf(twoPairs()));
+    view.showResult(twoPairs());
     view.show();
     EXPECT_TRUE(view.headText().contains("50.0 %")) << view.headText().toStdString();
     EXPECT_TRUE(view.headText().contains("behind <s>"));
@@ -141,8 +145,8 @@ TEST(PhenomenaFigure, IsDrawnInEveryFormatAsAreThePairs) {
         EXPECT_TRUE(renderAnalysis(core::analysisNamed("phenomena"), core::answerOf(examined()),
                                    "text", folder.filePath("p." + ending), &error))
             << error.toStdString();
-        EXPECT_TRUE(renderAnalysis(core::analysisNamed("pair-accuracy"), core::answerOf(twoPairs()),
-                                   "text", folder.filePath("a." + ending), &error))
+        EXPECT_TRUE(renderAnalysis(core::analysisNamed("pair-accuracy"), twoPairs(), "text",
+                                   folder.filePath("a." + ending), &error))
             << error.toStdString();
     }
     QFile svg(folder.filePath("p.svg"));

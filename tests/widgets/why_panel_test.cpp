@@ -6,6 +6,7 @@
 #include <QToolButton>
 
 #include "analysis/origins/origins.h"
+#include "answers/column_table.h"
 #include "tests/widgets/inspector_fixture.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/inspector/why_panel.h"
@@ -18,34 +19,32 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Origins twoLayers(bool heads, bool tokens) {
-    Origins o;
-    o.map = "layer 2 relation 1", o.against = "none";
-    o.i = 2, o.j = 8;
-    o.value = 1.0, o.sum = 1.0, o.cancellation = 2.0, o.terms = 9;
-    const auto part = [](PartKind kind, int layer, int head, int relation, double value) {
-        OriginPart one;
-        one.part.kind = kind, one.part.layer = layer, one.part.head = head;
-        one.part.relation = relation, one.part.value = value;
-        return one;
-    };
-    o.partsI = {part(PartKind::Embedding, -1, -1, -1, 0.5),
-                part(PartKind::Relation, 0, 0, 0, -0.7)};
-    o.partsJ = {part(PartKind::Embedding, -1, -1, -1, 1.0)};
-    o.pairs = {{"layer 1 relational head 1", "embedding", 0.9},
-               {"embedding", "embedding", 0.4},
-               {"embedding", "layer 1 relational head 1", -0.3}};
+Answer twoLayers(bool heads, bool tokens) {
+    auto o = core::originTables();
+    const auto set = [&](const char* fact, const auto& value) { core::setFact(o, fact, value); };
+    set("map", "layer 2 relation 1"), set("against", "none"), set("i", 2), set("j", 8);
+    set("value", 1.0), set("cancellation", 2.0), set("terms", 9);
+    set("summary", core::originsSummary(o));
+    const auto none = core::columns::kNone;
+    core::addRow(o, "parts_i", "embedding", "embedding", none, none, none, "", "", 0.5);
+    core::addRow(o, "parts_i", "layer 1 relational head 1 relation 1", "relation", 1, 1, 1, "", "",
+                 -0.7);
+    core::addRow(o, "parts_j", "embedding", "embedding", none, none, none, "", "", 1.0);
+    core::addRow(o, "pairs", "layer 1 relational head 1", "embedding", 0.9);
+    core::addRow(o, "pairs", "embedding", "embedding", 0.4);
+    core::addRow(o, "pairs", "embedding", "layer 1 relational head 1", -0.3);
     const std::vector<std::string> names =
         heads ? std::vector<std::string>{"embedding", "positions", "layer 1 relational head 1",
                                          "layer 1 feed-forward"}
               : std::vector<std::string>{"input", "layer 1"};
     double value = -0.4;
     for (const auto& i : names)
-        for (const auto& j : names) o.matrix.push_back({i, j, value += 0.1});
-    if (!tokens) return o;
-    o.tokensOf = "layer 1 relational head 1";
-    o.from = {MapKind::Relation, 0, 3};
-    for (int t = 0; t < 10; ++t) o.tokensI.push_back({t, {}, t == 7 ? -0.6 : 0.01 * t});
+        for (const auto& j : names) core::addRow(o, "matrix", i, j, value += 0.1);
+    for (int t = 0; tokens && t < 10; ++t) {
+        core::addRow(o, "tokens_i", t, "", t == 7 ? -0.6 : 0.01 * t);
+        o.tables[5].links.push_back({MapKind::Relation, 0, 3, 2, t});
+    }
+    std::erase_if(o.tables, [](const Table& table) { return table.rows() == 0; });
     return o;
 }
 
@@ -55,7 +54,7 @@ protected:
         InspectorTest::SetUp();
         give({});
         inspector.setWhyShown(true);
-        panel().showAnswer(core::answerOf(twoLayers(false, false)));
+        panel().showAnswer(twoLayers(false, false));
         QTest::qWait(1);
     }
     WhyPanel& panel() { return *inspector.why(); }
@@ -86,7 +85,7 @@ TEST_F(WhyPanelTest, ACellOpensIntoItsPartsAndBackspaceCloses) {
     QTest::mouseClick(matrix->viewport(), Qt::LeftButton, {}, matrix->cellRect({0, 1, 0}).center());
     ASSERT_EQ(asked.size(), 1);
     EXPECT_TRUE(panel().choice().heads);
-    panel().showAnswer(core::answerOf(twoLayers(true, false)));
+    panel().showAnswer(twoLayers(true, false));
     const auto& grid = panel().matrix()->panels().at(0);
     EXPECT_EQ(grid.rows, (Names{"rel. head 1", "feed-forward", "all"}));
     EXPECT_EQ(grid.inputs.empty() ? grid.columns : grid.inputs,
@@ -104,7 +103,7 @@ TEST_F(WhyPanelTest, EnterOnAHeadOpensItsTokensWhichLeadOneLayerDown) {
     QTest::keyClick(table, Qt::Key_Return);
     ASSERT_GE(asked.size(), 1);
     EXPECT_EQ(panel().choice().tokensOf, "layer 1 relational head 1");
-    panel().showAnswer(core::answerOf(twoLayers(false, true)));
+    panel().showAnswer(twoLayers(false, true));
     EXPECT_EQ(panel().lists()->current(), 4);
     EXPECT_EQ(row(0), "i from 7");
     // The source shows what came from each object.
@@ -150,13 +149,13 @@ TEST_F(WhyPanelTest, TabGoesFromTheTopDown) {
 }
 
 TEST_F(WhyPanelTest, ADamagedAnswerIsASentence) {
-    auto answer = core::answerOf(twoLayers(false, false));
+    auto answer = twoLayers(false, false);
     for (auto& table : answer.tables)
         if (table.key == "matrix") table.columns[2].numbers.pop_back();
     panel().showAnswer(answer);
     panel().showAnswer({});
     EXPECT_FALSE(panel().matrix()->isVisible());
-    panel().showAnswer(core::answerOf(twoLayers(false, false)));
+    panel().showAnswer(twoLayers(false, false));
     EXPECT_TRUE(panel().matrix()->isVisible());
 }
 

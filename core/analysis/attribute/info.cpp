@@ -24,40 +24,21 @@ const FieldTable<AttributionChoice>& attributionFields() {
     return table;
 }
 
-Answer answerOf(const Attribution& result) {
-    using Part = AttributionPart;
-    using columns::derived;
-    const ColumnTable<Part> parts = {
-        derived<Part>(ColumnKind::Text, "part", {"Part"}, [](const Part& p) { return p.text(); }),
-        derived<Part>(ColumnKind::Text, "kind", {},
-                      [](const Part& p) { return partKindName(p.kind); }),
-        columns::counted(&Part::layer, "layer"),
-        columns::counted(&Part::head, "head"),
-        columns::counted(&Part::relation, "relation"),
-        derived<Part>(ColumnKind::Flag, "inside", {}, [](const Part& p) { return p.inside(); }),
-        columns::number(&Part::value, "value", {"Adds", {4, false, true}}),
-        columns::text(&Part::where, "of")};
-    const auto of = [](const char* key, ColumnKind kind, auto get) {
-        return derived<Attribution>(kind, key, {}, get);
-    };
-    const ColumnTable<Attribution> facts = {
-        of("position", ColumnKind::Integer,
-           [](const Attribution& r) {
-               return r.whole ? columns::kNone : static_cast<double>(r.position);
-           }),
-        columns::text(&Attribution::input, "input"),
-        of("answer", ColumnKind::Text, [](const Attribution& r) { return r.answer.name; }),
-        of("answer_id", ColumnKind::Integer, [](const Attribution& r) { return r.answer.id; }),
-        of("minus", ColumnKind::Text, [](const Attribution& r) { return r.minus.name; }),
-        of("minus_id", ColumnKind::Integer,
-           [](const Attribution& r) {
-               return r.minus.id < 0 ? columns::kNone : static_cast<double>(r.minus.id);
-           }),
-        columns::number(&Attribution::logit, "logit"),
-        of("sum", ColumnKind::Number, [](const Attribution& r) { return r.sum(); }),
-        columns::integer(&Attribution::positions, "positions")};
-    return {{factsOf(facts, result), tableOf("parts", "", parts, result.parts),
-             textsTable("offered", "answer", result.offered)}};
+Answer answerOf(const Attribution& r) {
+    using namespace columns;
+    auto parts = tableWith("parts", "", text("part", {"Part"}), text("kind"), integer("layer"),
+                           integer("head"), integer("relation"), flag("inside"),
+                           number("value", {"Adds", {4, false, true}}), text("of"));
+    for (const auto& part : r.parts)
+        addRow(parts, part.text(), partKindName(part.kind), fromOne(part.layer), fromOne(part.head),
+               fromOne(part.relation), part.inside(), part.value, part.where);
+    auto facts = tableWith("", "", integer("position"), text("input"), text("answer"),
+                           integer("answer_id"), text("minus"), integer("minus_id"),
+                           number("logit"), number("sum"), integer("positions"));
+    addRow(facts, r.whole ? kNone : static_cast<double>(r.position), r.input, r.answer.name,
+           r.answer.id, r.minus.name, r.minus.id < 0 ? kNone : static_cast<double>(r.minus.id),
+           r.logit, r.sum(), r.positions);
+    return {{facts, parts, textsTable("offered", "answer", r.offered)}};
 }
 
 namespace {

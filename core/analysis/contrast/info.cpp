@@ -288,82 +288,55 @@ const FieldTable<ContrastOptions>& contrastFields() {
     return table;
 }
 
-Answer answerOf(const Contrast& contrast) {
-    const NumberFormat bar{1, true, false, true}, plain{1, true};
-    using S = ContrastShare;
-    const auto table = [&](const char* key, const char* title, const char* i, const char* j,
-                           const std::vector<S>& rows, bool sides) {
-        ColumnTable<S> all;
-        if (sides) all.push_back(columns::text(&S::side, "side", {"Side"}));
-        all.push_back(columns::text(&S::i, "i", {i}));
-        all.push_back(columns::text(&S::j, "j", {j}));
-        all.push_back(columns::number(
-            &S::share, "share",
-            {"Share", bar, "Of the difference between pairs with yes and no", "low", "high"}));
-        all.push_back(columns::number(&S::low, "low"));
-        all.push_back(columns::number(&S::high, "high"));
-        all.push_back(
-            columns::number(&S::untrainedLow, "untrained_low", {"Untrained, least", plain}));
-        all.push_back(
-            columns::number(&S::untrainedHigh, "untrained_high", {"Untrained, most", plain}));
-        return tableOf(key, title, all, rows);
+Answer answerOf(const Contrast& c) {
+    using namespace columns;
+    const auto table = [](const char* key, const char* title, const char* i, const char* j,
+                          const std::vector<ContrastShare>& rows, bool sides) {
+        auto all = tableWith(key, title, text("i", {i}), text("j", {j}),
+                             number("share", {"Share",
+                                              {1, true, false, true},
+                                              "Of the difference between pairs with yes and no",
+                                              "low",
+                                              "high"}),
+                             number("low"), number("high"),
+                             number("untrained_low", {"Untrained, least", {1, true}}),
+                             number("untrained_high", {"Untrained, most", {1, true}}));
+        for (const auto& row : rows)
+            addRow(all, row.i, row.j,
+                   std::vector{row.share, row.low, row.high, row.untrainedLow, row.untrainedHigh});
+        if (!sides) return all;
+        all.columns.insert(all.columns.begin(), text("side", {"Side"}));
+        for (const auto& row : rows) add(all.columns.front(), row.side);
+        return all;
     };
-    using C = Contrast;
-    const ColumnTable<C> facts = {
-        columns::derived<C>(ColumnKind::Text, "summary", {"Difference"}, contrastHead),
-        columns::text(&C::map, "map"),
-        columns::text(&C::attribute, "attribute"),
-        columns::text(&C::data, "data"),
-        columns::text(&C::noun, "noun"),
-        columns::integer(&C::examples, "examples"),
-        columns::integer(&C::different, "different"),
-        columns::integer(&C::yes, "yes"),
-        columns::integer(&C::no, "no"),
-        columns::number(&C::difference, "difference"),
-        columns::number(&C::low, "low"),
-        columns::number(&C::high, "high"),
-        columns::number(&C::untrainedLow, "untrained_low"),
-        columns::number(&C::untrainedHigh, "untrained_high"),
-        columns::integer(&C::untrained, "untrained"),
-        columns::integer(&C::untrainedSplit, "untrained_split"),
-        columns::flag(&C::first, "step_0"),
-        columns::flag(&C::split, "split"),
-        columns::number(&C::cancellation, "cancellation"),
-        columns::text(&C::strongestI, "strongest_i"),
-        columns::text(&C::strongestJ, "strongest_j"),
-        columns::number(&C::auc, "auc"),
-        columns::number(&C::alone, "alone"),
-        columns::number(&C::without, "without"),
-        columns::text(&C::metric, "metric"),
-        columns::text(&C::usedI, "used_i"),
-        columns::text(&C::usedJ, "used_j"),
-        columns::number(&C::base, "base"),
-        columns::number(&C::change, "change"),
-        columns::number(&C::changeLow, "change_low"),
-        columns::number(&C::changeHigh, "change_high"),
-        columns::text(&C::throughOf, "through_of")};
-    Answer answer{{factsOf(facts, contrast)}};
-    auto parts = table("parts", "By parts", "Part of i", "Part of j", contrast.parts, true);
-    if (contrast.facts.empty()) {
-        answer.tables.push_back(std::move(parts));
-    } else {
-        auto known = table("facts", "By facts", "Fact of i", "Fact of j", contrast.facts, false);
-        if (contrast.byFacts) std::swap(parts, known);
-        answer.tables.push_back(std::move(parts));
-        answer.tables.push_back(std::move(known));
-    }
-    if (!contrast.through.empty())
+    auto facts =
+        tableWith("", "", fact("summary", contrastHead(c), {"Difference"}), fact("map", c.map),
+                  fact("attribute", c.attribute), fact("data", c.data), fact("noun", c.noun),
+                  fact("examples", c.examples), fact("different", c.different), fact("yes", c.yes),
+                  fact("no", c.no), fact("difference", c.difference), fact("low", c.low),
+                  fact("high", c.high), fact("untrained_low", c.untrainedLow),
+                  fact("untrained_high", c.untrainedHigh), fact("untrained", c.untrained),
+                  fact("untrained_split", c.untrainedSplit), fact("step_0", c.first),
+                  fact("split", c.split), fact("cancellation", c.cancellation),
+                  fact("strongest_i", c.strongestI), fact("strongest_j", c.strongestJ),
+                  fact("auc", c.auc), fact("alone", c.alone), fact("without", c.without),
+                  fact("metric", c.metric), fact("used_i", c.usedI), fact("used_j", c.usedJ),
+                  fact("base", c.base), fact("change", c.change), fact("change_low", c.changeLow),
+                  fact("change_high", c.changeHigh), fact("through_of", c.throughOf));
+    Answer answer{{facts, table("parts", "By parts", "Part of i", "Part of j", c.parts, true)}};
+    if (!c.facts.empty())
+        answer.tables.insert(answer.tables.end() - (c.byFacts ? 1 : 0),
+                             table("facts", "By facts", "Fact of i", "Fact of j", c.facts, false));
+    if (!c.through.empty())
         answer.tables.push_back(
-            table("through", "Through", "i has it from", "j has it from", contrast.through, false));
+            table("through", "Through", "i has it from", "j has it from", c.through, false));
     // Of the sums the bars of the parts say the same.
-    static const ColumnTable<S> sides = {columns::text(&S::side, "side"),
-                                         columns::number(&S::share, "sum"),
-                                         columns::number(&S::low, "low"),
-                                         columns::number(&S::high, "high"),
-                                         columns::number(&S::untrainedLow, "untrained_low"),
-                                         columns::number(&S::untrainedHigh, "untrained_high")};
-    answer.tables.push_back(tableOf("sides", "", sides, contrast.sides));
-    auto sentences = sentencesOf(contrast);
+    auto sides = tableWith("sides", "", text("side"), number("sum"), number("low"), number("high"),
+                           number("untrained_low"), number("untrained_high"));
+    for (const auto& row : c.sides)
+        addRow(sides, row.side, row.share, row.low, row.high, row.untrainedLow, row.untrainedHigh);
+    answer.tables.push_back(sides);
+    auto sentences = sentencesOf(c);
     for (auto& sentence : sentences) std::replace(sentence.begin(), sentence.end(), '*', '\'');
     answer.tables.push_back(textsTable("sentences", "sentence", std::move(sentences)));
     answer.tables.back().columns.front().title = "What this says";

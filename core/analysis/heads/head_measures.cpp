@@ -8,6 +8,7 @@
 
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
+#include "answers/column_table.h"
 #include "data/text_tokens.h"
 #include "model/public/family.h"
 #include "model/public/public_options.h"
@@ -60,51 +61,58 @@ std::string placesRead(const ProbeResult& result, const RelationMap& map) {
     return shares.reading();
 }
 
-}  // namespace
-
-HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& sample,
-                          const HeadMeasureOptions& options, const Interventions& interventions) {
+/// The values of each head, those of even attention, and the names of the layers. Throws
+/// OptionError for a model that reads neither text nor images, or has no attention among its own
+/// elements.
+Answer runHeadMeasures(AnalysisSubject& subject, const HeadMeasureOptions& options,
+                       const Watch<Answer>&) {
+    auto& model = *subject.model;
     requireNextToken(model.options(), "head-measures");
     const auto kind = model.options().input();
     if (kind != InputKind::Tokens && kind != InputKind::Images)
         throw OptionError("path", modelTitle(model.options()) +
                                       " reads neither text nor images, and only their places have "
                                       "names");
-    const auto input = sample ? *sample : repeatedTokens(model, options);
-    const auto result = model.probe(input, {}, interventions);
+    const auto input = subject.sample ? *subject.sample : repeatedTokens(model, options);
+    auto result = model.probe(input, {}, subject.interventions);
     const HeadPlaces places(result);
-    HeadMeasures out;
-    out.measures = places.measures();
-    out.input = input.origin;
-    for (const auto& layer : result.layers) out.layers.push_back(layer.name);
-    for (const auto& map : result.maps) {
-        if (!places.fits(map)) continue;
-        if (out.heads.empty()) out.even = places.even(map.causal);
-        out.heads.push_back(
-            {map.kind, map.layer, map.index, places.of(map), placesRead(result, map)});
-    }
-    if (out.heads.empty())
+    auto& maps = result.maps;
+    std::erase_if(maps, [&](const RelationMap& map) { return !places.fits(map); });
+    if (maps.empty())
         throw OptionError("path", modelTitle(model.options()) + " has no attention maps");
-    std::sort(out.heads.begin(), out.heads.end(), [](const auto& a, const auto& b) {
-        const auto key = [](const HeadMeasures::Head& head) {
-            return std::tuple(head.layer, head.kind == MapKind::RelationalAttention, head.index);
+    const auto flat = places.even(maps.front().causal);
+    std::sort(maps.begin(), maps.end(), [](const auto& a, const auto& b) {
+        const auto key = [](const RelationMap& map) {
+            return std::tuple(map.layer, map.kind == MapKind::RelationalAttention, map.index);
         };
         return key(a) < key(b);
     });
-    return out;
-}
-
-namespace {
-
-HeadMeasures runHeadMeasures(AnalysisSubject& subject, const HeadMeasureOptions& options,
-                             const Watch<HeadMeasures>&) {
-    return measureHeads(*subject.model, subject.sample, options, subject.interventions);
+    using namespace columns;
+    auto heads = tableWith("heads", "", integer("layer", {"Layer"}), text("kind", {"Kind"}),
+                           integer("head", {"Head"}));
+    auto even = tableWith("even", "Attention that is spread evenly", text("measure", {"Places"}),
+                          number("value", {"Value"}));
+    const auto measures = places.measures();
+    for (std::size_t m = 0; m < measures.size(); ++m) {
+        heads.columns.push_back(number(measures[m], {measures[m]}));
+        addRow(even, measures[m], flat[m]);
+    }
+    heads.columns.push_back(text("reading", {"By place alone"}));
+    for (const auto& map : maps) {
+        addRow(heads, map.layer + 1, mapKindName(map.kind), map.index + 1, places.of(map),
+               placesRead(result, map));
+        heads.links.push_back({map.kind, map.layer, map.index});
+    }
+    std::vector<std::string> layers;
+    for (const auto& layer : result.layers) layers.push_back(layer.name);
+    return {{heads, even, textsTable("layers", "name", layers),
+             tableWith("", "", fact("input", input.origin, {"Mean attention over"}))}};
 }
 
 }  // namespace
 
 const RegisterRunner kHeadMeasuresRunner("heads", [] {
-    auto r = makeRunner(headMeasureFields(), runHeadMeasures, answerOf);
+    auto r = makeRunner(headMeasureFields(), runHeadMeasures, itself);
     r.ownText = [](const OpenedModel& model, const OptionValues& values) {
         return repeatedTokens(model, structOf(headMeasureFields(), values));
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The options of head measures, and their result as tables.
+// Head measures: the options, and the grid of each measure.
 #include "analysis/heads/head_measures.h"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <map>
 
 #include "answers/answer_text.h"
-#include "answers/column_table.h"
 #include "answers/layout.h"
 #include "types/text_format.h"
 
@@ -23,32 +22,6 @@ const FieldTable<HeadMeasureOptions>& headMeasureFields() {
             2, 1000000),
         fields::integer(&O::seed, "seed", "Seed", "random seed of these tokens", 0, 1e15)};
     return table;
-}
-
-Answer answerOf(const HeadMeasures& result) {
-    using Head = HeadMeasures::Head;
-    using columns::derived;
-    ColumnTable<Head> table = {
-        columns::counted(&Head::layer, "layer", {"Layer"}),
-        derived<Head>(ColumnKind::Text, "kind", {"Kind"},
-                      [](const Head& head) { return mapKindName(head.kind); }),
-        columns::counted(&Head::index, "head", {"Head"})};
-    for (std::size_t m = 0; m < result.measures.size(); ++m)
-        table.push_back(derived<Head>(ColumnKind::Number, result.measures[m], {result.measures[m]},
-                                      [m](const Head& head) { return head.values[m]; }));
-    table.push_back(columns::text(&Head::reading, "reading", {"By place alone"}));
-    Answer answer;
-    answer.tables.push_back(tableOf("heads", "", table, result.heads));
-    for (const auto& head : result.heads)
-        answer.tables.back().links.push_back({head.kind, head.layer, head.index});
-    auto measure = columns::columnOf(ColumnKind::Text, "measure", {"Places"}),
-         value = columns::columnOf(ColumnKind::Number, "value", {"Value"}),
-         input = columns::columnOf(ColumnKind::Text, "input", {"Mean attention over"});
-    measure.texts = result.measures, value.numbers = result.even, input.texts = {result.input};
-    answer.tables.push_back({"even", "Attention that is spread evenly", {measure, value}});
-    answer.tables.push_back(textsTable("layers", "name", result.layers));
-    answer.tables.push_back({"", "", {input}});
-    return answer;
 }
 
 namespace {

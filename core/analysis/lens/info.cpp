@@ -26,90 +26,39 @@ const FieldTable<LensChoice>& lensFields() {
     return table;
 }
 
-namespace {
-
-/// An answer among those of a cell.
-struct ListedAnswer {
-    std::size_t row = 0, column = 0;
-    std::string k;  ///< "1" is the likeliest; "asked"
-    const LensCell* cell = nullptr;
-    const LensAnswer* answer = nullptr;
-};
-
-std::vector<ListedAnswer> listed(const LensResult& r) {
-    std::vector<ListedAnswer> all;
+Answer answerOf(const LensResult& r) {
+    using namespace columns;
+    auto cells = tableWith("cells", "", text("after", {"After"}), integer("position", {"Position"}),
+                           text("input", {"Input"}), integer("own_id"), text("own", {"Own answer"}),
+                           number("own_probability", {"Its probability"}),
+                           integer("own_rank", {"Its rank"}), number("entropy", {"Entropy"}),
+                           text("k", {"k"}), integer("id"), text("answer", {"Answer"}),
+                           number("logit", {"Logit"}), number("probability", {"Probability"}));
+    auto answers = tableWith("answers", "", integer("position"), text("input"), integer("id"),
+                             text("name"), number("logit"), number("probability"));
+    const auto position = [&](std::size_t c) {
+        return r.whole ? kNone : static_cast<double>(r.positions[c]);
+    };
+    const auto input = [&](std::size_t c) {
+        return c < r.inputs.size() ? r.inputs[c] : std::string();
+    };
     for (std::size_t row = 0; row < r.rows.size(); ++row)
         for (std::size_t c = 0; c < r.columns(); ++c) {
             const auto& cell = r.cell(row, c);
+            // `k`: "1" is the likeliest; "asked".
+            const auto list = [&](const std::string& k, const LensAnswer& one) {
+                addRow(cells, r.rows[row], position(c), input(c), r.answers[c].id,
+                       r.answers[c].name, cell.probability, cell.rank, cell.entropy, k, one.id,
+                       one.name, one.logit, one.probability);
+            };
             for (std::size_t k = 0; k < cell.top.size(); ++k)
-                all.push_back({row, c, std::to_string(k + 1), &cell, &cell.top[k]});
-            for (const auto& answer : cell.asked) all.push_back({row, c, "asked", &cell, &answer});
+                list(std::to_string(k + 1), cell.top[k]);
+            for (const auto& one : cell.asked) list("asked", one);
         }
-    return all;
-}
-
-Table cellsOf(const LensResult& r) {
-    using Row = ListedAnswer;
-    using columns::derived;
-    const auto number = [](const char* key, const char* title, auto get) {
-        return derived<Row>(ColumnKind::Number, key, {title}, get);
-    };
-    const ColumnTable<Row> table = {
-        derived<Row>(ColumnKind::Text, "after", {"After"},
-                     [&r](const Row& row) { return r.rows[row.row]; }),
-        derived<Row>(ColumnKind::Integer, "position", {"Position"},
-                     [&r](const Row& row) {
-                         return r.whole ? columns::kNone
-                                        : static_cast<double>(r.positions[row.column]);
-                     }),
-        derived<Row>(ColumnKind::Text, "input", {"Input"},
-                     [&r](const Row& row) {
-                         return row.column < r.inputs.size() ? r.inputs[row.column] : std::string();
-                     }),
-        derived<Row>(ColumnKind::Integer, "own_id", {},
-                     [&r](const Row& row) { return r.answers[row.column].id; }),
-        derived<Row>(ColumnKind::Text, "own", {"Own answer"},
-                     [&r](const Row& row) { return r.answers[row.column].name; }),
-        number("own_probability", "Its probability",
-               [](const Row& row) { return row.cell->probability; }),
-        derived<Row>(ColumnKind::Integer, "own_rank", {"Its rank"},
-                     [](const Row& row) { return row.cell->rank; }),
-        number("entropy", "Entropy", [](const Row& row) { return row.cell->entropy; }),
-        derived<Row>(ColumnKind::Text, "k", {"k"}, [](const Row& row) { return row.k; }),
-        derived<Row>(ColumnKind::Integer, "id", {}, [](const Row& row) { return row.answer->id; }),
-        derived<Row>(ColumnKind::Text, "answer", {"Answer"},
-                     [](const Row& row) { return row.answer->name; }),
-        number("logit", "Logit", [](const Row& row) { return row.answer->logit; }),
-        number("probability", "Probability",
-               [](const Row& row) { return row.answer->probability; })};
-    return tableOf("cells", "", table, listed(r));
-}
-
-}  // namespace
-
-Answer answerOf(const LensResult& r) {
-    using columns::derived;
-    struct Own {
-        const LensAnswer* answer = nullptr;
-        double position = columns::kNone;
-        std::string input = {};
-    };
-    std::vector<Own> own;
-    for (std::size_t c = 0; c < r.columns(); ++c) {
-        own.push_back({&r.answers[c]});
-        if (!r.whole) own.back().position = static_cast<double>(r.positions[c]);
-        if (c < r.inputs.size()) own.back().input = r.inputs[c];
-    }
-    const ColumnTable<Own> answers = {
-        columns::integer(&Own::position, "position"),
-        columns::text(&Own::input, "input"),
-        derived<Own>(ColumnKind::Integer, "id", {}, [](const Own& o) { return o.answer->id; }),
-        derived<Own>(ColumnKind::Text, "name", {}, [](const Own& o) { return o.answer->name; }),
-        derived<Own>(ColumnKind::Number, "logit", {}, [](const Own& o) { return o.answer->logit; }),
-        derived<Own>(ColumnKind::Number, "probability", {},
-                     [](const Own& o) { return o.answer->probability; })};
-    return {
-        {cellsOf(r), tableOf("answers", "", answers, own), textsTable("layers", "after", r.rows)}};
+    for (std::size_t c = 0; c < r.columns(); ++c)
+        addRow(answers, position(c), input(c), r.answers[c].id, r.answers[c].name,
+               r.answers[c].logit, r.answers[c].probability);
+    return {{cells, answers, textsTable("layers", "after", r.rows)}};
 }
 
 namespace {

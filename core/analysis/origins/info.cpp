@@ -8,29 +8,27 @@
 #include "types/text_piece.h"
 
 namespace relascope::core {
-namespace {
-
 constexpr double kLargeParts = 10.0;  // cancellation above which terms are read against a cell
 
-// The cell, its value and how many terms it is made of.
-std::string originsHead(const Origins& o) {
-    const auto object = [](int at, const std::string& words) {
-        return std::to_string(at) + (words.empty() ? "" : " " + quoted(words));
+std::string originsSummary(const Answer& o) {
+    const auto object = [&](const std::string& side) {
+        const auto& words = o.text(side + "_text");
+        return std::to_string(indexOf(o.number(side))) + (words.empty() ? "" : " " + quoted(words));
     };
-    std::string head = o.map + ", i " + object(o.i, o.iText) + " -> j " + object(o.j, o.jText) +
-                       ": score " + numberText("%.4g", o.value);
-    if (std::isfinite(o.capped)) head += " (" + numberText("%.4g", o.capped) + " behind the cap)";
-    const bool alone = o.against == "none";
+    std::string head = o.text("map") + ", i " + object("i") + " -> j " + object("j") + ": score " +
+                       numberText("%.4g", o.number("value"));
+    if (const double capped = o.number("capped"); std::isfinite(capped))
+        head += " (" + numberText("%.4g", capped) + " behind the cap)";
+    const auto& against = o.text("against");
+    const bool alone = against == "none";
     if (!alone) head += " against ";
-    if (!alone) head += o.against == "row" ? "the mean of its row" : "cell (" + o.against + ")";
-    head += " = sum of " + groupedNumber(o.terms) + " terms";
-    if (o.cancellation > kLargeParts)
-        head += "; large parts cancel (" + numberText("%.0f", o.cancellation) +
+    if (!alone) head += against == "row" ? "the mean of its row" : "cell (" + against + ")";
+    head += " = sum of " + groupedNumber(indexOf(o.number("terms"))) + " terms";
+    if (const double cancels = o.number("cancellation"); cancels > kLargeParts)
+        head += "; large parts cancel (" + numberText("%.0f", cancels) +
                 (alone ? " times the value): read against another cell" : " times the value)");
     return head;
 }
-
-}  // namespace
 
 const FieldTable<OriginOptions>& originFields() {
     using O = OriginOptions;
@@ -60,73 +58,36 @@ const FieldTable<OriginOptions>& originFields() {
     return table;
 }
 
-Answer answerOf(const Origins& origins) {
-    using columns::derived;
-    const NumberFormat bar{4, false, true, true}, plain{4, false, true};
-    const ColumnTable<OriginTerm> pairs = {
-        columns::text(&OriginTerm::i, "i", {"Part of i"}),
-        columns::text(&OriginTerm::j, "j", {"Part of j"}),
-        columns::number(&OriginTerm::value, "value", {"Adds", bar})};
-    const ColumnTable<OriginTerm> matrix = {
-        columns::text(&OriginTerm::i, "i", {"i"}), columns::text(&OriginTerm::j, "j", {"j"}),
-        columns::number(&OriginTerm::value, "value", {"Adds", plain})};
-    const auto number = [](const char* key, int AttributionPart::*member) {
-        return columns::countedBy<OriginPart>(
-            key, [member](OriginPart& p) -> int& { return p.part.*member; });
-    };
-    const ColumnTable<OriginPart> parts = {
-        derived<OriginPart>(ColumnKind::Text, "part", {"Part"},
-                            [](const OriginPart& p) { return p.text(); }),
-        derived<OriginPart>(ColumnKind::Text, "kind", {},
-                            [](const OriginPart& p) { return partKindName(p.part.kind); }),
-        number("layer", &AttributionPart::layer),
-        number("head", &AttributionPart::head),
-        number("relation", &AttributionPart::relation),
-        derived<OriginPart>(ColumnKind::Text, "of", {},
-                            [](const OriginPart& p) { return p.part.where; }),
-        columns::text(&OriginPart::stack, "stack"),
-        derived<OriginPart>(ColumnKind::Number, "value",
-                            {"Adds", bar, "Sum of its terms with all parts of the other side"},
-                            [](const OriginPart& p) { return p.part.value; })};
-    const ColumnTable<OriginToken> tokens = {
-        columns::integer(&OriginToken::position, "position", {"Token"}),
-        columns::text(&OriginToken::token, "token", {"Text"}),
-        columns::number(&OriginToken::value, "value",
-                        {"Adds", bar,
-                         "What the part got from that token, with all parts of the "
-                         "other side"})};
-    const ColumnTable<Origins> facts = {
-        derived<Origins>(ColumnKind::Text, "summary", {"Score"}, originsHead),
-        columns::text(&Origins::map, "map"),
-        columns::integer(&Origins::i, "i"),
-        columns::integer(&Origins::j, "j"),
-        columns::text(&Origins::iText, "i_text"),
-        columns::text(&Origins::jText, "j_text"),
-        columns::text(&Origins::against, "against"),
-        columns::number(&Origins::value, "value"),
-        columns::number(&Origins::capped, "capped"),
-        columns::number(&Origins::sum, "sum"),
-        columns::integer(&Origins::terms, "terms"),
-        columns::number(&Origins::cancellation, "cancellation"),
-        columns::text(&Origins::tokensOf, "tokens_of")};
-    Answer answer{{factsOf(facts, origins),
-                   tableOf("pairs", "Strongest pairs", pairs, origins.pairs),
-                   tableOf("matrix", "Groups of parts", matrix, origins.matrix),
-                   tableOf("parts_i", "Parts of i", parts, origins.partsI),
-                   tableOf("parts_j", "Parts of j", parts, origins.partsJ)}};
-    const auto add = [&](const char* key, const std::string& title, int at,
-                         const std::vector<OriginToken>& rows) {
-        if (rows.empty()) return;
-        answer.tables.push_back(tableOf(key, title, tokens, rows));
-        for (const auto& token : rows) {
-            auto link = origins.from;
-            link.i = at, link.j = token.position;
-            answer.tables.back().links.push_back(link);
-        }
-    };
-    add("tokens_i", "Tokens of i: " + origins.tokensOf, origins.i, origins.tokensI);
-    add("tokens_j", "Tokens of j: " + origins.tokensOf, origins.j, origins.tokensJ);
-    return answer;
+Answer originTables() {
+    using namespace columns;
+    const NumberFormat bar{4, false, true, true};
+    const auto facts =
+        tableWith("", "", fact("summary", "", {"Score"}), fact("map", ""), fact("i", 0),
+                  fact("j", 0), fact("i_text", ""), fact("j_text", ""), fact("against", ""),
+                  fact("value", 0.0), fact("capped", kNone), fact("sum", 0.0), fact("terms", 0),
+                  fact("cancellation", 0.0), fact("tokens_of", ""));
+    const std::vector<Column> parts = {
+        text("part", {"Part"}),
+        text("kind"),
+        integer("layer"),
+        integer("head"),
+        integer("relation"),
+        text("of"),
+        text("stack"),
+        number("value", {"Adds", bar, "Sum of its terms with all parts of the other side"})};
+    const std::vector<Column> tokens = {
+        integer("position", {"Token"}), text("token", {"Text"}),
+        number("value", {"Adds", bar,
+                         "What the part got from that token, with all parts of the other side"})};
+    return {{facts,
+             tableWith("pairs", "Strongest pairs", text("i", {"Part of i"}),
+                       text("j", {"Part of j"}), number("value", {"Adds", bar})),
+             tableWith("matrix", "Groups of parts", text("i", {"i"}), text("j", {"j"}),
+                       number("value", {"Adds", {4, false, true}})),
+             {"parts_i", "Parts of i", parts},
+             {"parts_j", "Parts of j", parts},
+             {"tokens_i", "Tokens of i: ", tokens},
+             {"tokens_j", "Tokens of j: ", tokens}}};
 }
 
 const RegisterAnalysis kOrigins([] {

@@ -9,6 +9,7 @@
 
 #include "analysis/pair_accuracy/pair_accuracy.h"
 #include "analysis/pairs/claims.h"
+#include "analysis/pairs/pair_preference.h"
 #include "answers/answer_text.h"
 #include "answers/column_table.h"
 #include "answers/layout.h"
@@ -41,70 +42,19 @@ const FieldTable<PairOptions>& pairFields() {
     return table;
 }
 
-Answer answerOf(const PairResults& results) {
-    using columns::derived;
-    using Pair = PairResults::Pair;
-    using Token = PairResults::Token;
-    const NumberFormat percent{1, true}, nats{2, false, true};
-    Answer answer{{factsOf(accuracyColumns(false), results.all)}};
-    auto& facts = answer.tables.front();
-    const ColumnTable<PairResults> more = {
-        columns::text(&PairResults::score, "score"),
-        columns::text(&PairResults::beginning, "read_before",
-                      {"Read before each sentence", {}, "Beginning token, which is not scored"}),
-        columns::integer(&PairResults::leftOut, "left_out"),
-        columns::text(&PairResults::firstLeftOut, "first_left_out"),
-        columns::integer(&PairResults::unknown, "unknown_characters"),
-        columns::integer(&PairResults::alike, "alike"),
-        columns::text(&PairResults::firstAlike, "first_alike")};
-    for (auto& column : factsOf(more, results).columns) facts.columns.push_back(std::move(column));
-    answer.tables.push_back(
-        tableOf("phenomena", "Phenomena", accuracyColumns(true), results.phenomena));
-    auto says = textsTable("says", "text", pairSentences(results.phenomena));
-    says.columns.front().title = "What it shows";
-    answer.tables.push_back(std::move(says));
-    const ColumnTable<Pair> pairs = {
-        derived<Pair>(ColumnKind::Integer, "pair", {"Pair"},
-                      [](const Pair& pair) { return pair.number + 1; }),
-        derived<Pair>(
-            ColumnKind::Text, "phenomenon", {"Phenomenon"},
-            [&](const Pair& pair) {
-                return results.phenomena[static_cast<std::size_t>(pair.phenomenon)].phenomenon;
-            }),
-        columns::text(&Pair::good, "good", {"Good"}),
-        columns::text(&Pair::bad, "bad", {"Wrong"}),
-        columns::number(&Pair::goodScore, "good_score", {{}, nats}),
-        columns::number(&Pair::badScore, "bad_score", {{}, nats}),
-        columns::number(&Pair::difference, "difference",
-                        {"Difference", {2, false, true, true}, "Score, good less wrong; nats"}),
-        columns::flag(&Pair::right, "right"),
-        columns::flag(&Pair::tie, "tie")};
-    answer.tables.push_back(tableOf("pairs", "Pairs", pairs, results.pairs));
-    const ColumnTable<Token> tokens = {
-        columns::found<Token>(ColumnKind::Integer, "row",
-                              [](Token& token) -> int& { return token.pair; },
-                              {{}, {}, {}, {}, {}, "pairs"}),
-        columns::flag(&Token::good, "good", {"Good"}),
-        columns::text(&Token::text, "token", {"Token"}),
-        columns::number(&Token::score, "log_probability", {"Log-probability", nats})};
-    answer.tables.push_back(tableOf("tokens", "Tokens", tokens, results.tokens));
-    if (results.steps.empty()) return answer;
-    using Step = PairResults::Step;
-    const auto of = [](double PairPreference::*value) {
-        return [value](Step& step) -> double& { return step.accuracy.*value; };
-    };
-    const ColumnTable<Step> steps = {
-        columns::integer(&Step::step, "step", {"Step"}),
-        derived<Step>(ColumnKind::Text, "phenomenon", {"Phenomenon"},
-                      [](const Step& step) { return step.accuracy.phenomenon; }),
-        columns::found<Step>(ColumnKind::Number, "pair_accuracy", of(&PairPreference::accuracy),
-                             {"Pair accuracy", percent, {}, "low", "high"}),
-        columns::found<Step>(ColumnKind::Number, "low", of(&PairPreference::low), {{}, percent}),
-        columns::found<Step>(ColumnKind::Number, "high", of(&PairPreference::high), {{}, percent}),
-        columns::found<Step>(ColumnKind::Number, "difference", of(&PairPreference::difference),
-                             {"Difference", nats})};
-    answer.tables.push_back(tableOf("along", "Along training", steps, results.steps));
-    return answer;
+std::pair<Table, Table> pairTables() {
+    using namespace columns;
+    const NumberFormat nats{2, false, true};
+    return {
+        tableWith("pairs", "Pairs", integer("pair", {"Pair"}), text("phenomenon", {"Phenomenon"}),
+                  text("good", {"Good"}), text("bad", {"Wrong"}), number("good_score", {{}, nats}),
+                  number("bad_score", {{}, nats}),
+                  number("difference",
+                         {"Difference", {2, false, true, true}, "Score, good less wrong; nats"}),
+                  flag("right"), flag("tie")),
+        tableWith("tokens", "Tokens", integer("row", {{}, {}, {}, {}, {}, "pairs"}),
+                  flag("good", {"Good"}), text("token", {"Token"}),
+                  number("log_probability", {"Log-probability", nats}))};
 }
 
 namespace {

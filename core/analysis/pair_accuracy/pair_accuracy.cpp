@@ -3,37 +3,41 @@
 
 #include <cmath>
 #include <functional>
-#include <map>
-#include <tuple>
 
 #include "analysis/open_model.h"
 #include "analysis/pairs/sentence_batches.h"
+#include "answers/column_table.h"
 #include "checkpoint/kept_weights.h"
 
 namespace relascope::core {
 namespace {
 
 void listTokens(const SentenceBatches& batches, std::size_t sentence, int pair, bool good,
-                const std::vector<double>& scores, std::vector<PairResults::Token>& to) {
+                const std::vector<double>& scores, Table& to) {
     const auto& tokens = batches.tokens().sentences[sentence];
     const std::int64_t first = batches.tokens().beginning >= 0 ? 1 : 0;
     for (auto k = first; k < std::ssize(tokens.ids); ++k) {
         const auto at = static_cast<std::size_t>(k);
-        to.push_back(
-            {pair, good,
-             std::string(batches.tokenizer().piece(static_cast<std::int32_t>(tokens.ids[at]))),
-             k < tokens.from || (!tokens.words.empty() && tokens.words[at] < 0)
-                 ? std::nan("")
-                 : scores[tokens.words.empty() ? at - 1 : at]});
+        // Those that are only read have no score; the others add up to those of sentences.
+        addRow(to, pair, good, batches.tokenizer().piece(static_cast<std::int32_t>(tokens.ids[at])),
+               k < tokens.from || (!tokens.words.empty() && tokens.words[at] < 0)
+                   ? std::nan("")
+                   : scores[tokens.words.empty() ? at - 1 : at]);
     }
 }
 
-std::vector<PairResults::Step> stepsOf(const AnalysisSubject& subject,
-                                       const SentenceBatches& batches, bool mean,
-                                       const std::function<void(double)>& report) {
+/// The pair accuracy at the kept steps of a run, of all pairs and of each phenomenon.
+Table stepsOf(const AnalysisSubject& subject, const SentenceBatches& batches, bool mean,
+              const std::function<void(double)>& report) {
     if (subject.run.empty())
         throw OptionError("along", "needs a run, which keeps weights along training");
-    std::vector<PairResults::Step> steps;
+    using namespace columns;
+    const NumberFormat percent{1, true};
+    auto steps = tableWith("along", "Along training", integer("step", {"Step"}),
+                           text("phenomenon", {"Phenomenon"}),
+                           number("pair_accuracy", {"Pair accuracy", percent, {}, "low", "high"}),
+                           number("low", {{}, percent}), number("high", {{}, percent}),
+                           number("difference", {"Difference", {2, false, true}}));
     const auto kept = KeptWeights(subject.run).localSteps();
     for (std::size_t k = 0; k < kept.size(); ++k) {
         OpenedModel opened(subject.run, std::to_string(kept[k].step), subject.device);
@@ -42,15 +46,16 @@ std::vector<PairResults::Step> stepsOf(const AnalysisSubject& subject,
         const auto scores = batches.scoreAll(*model, mean, [&](double done) {
             report((static_cast<double>(k) + done) / static_cast<double>(kept.size()));
         });
-        const auto [all, phenomena] = pairAccuracies(batches, scores);
-        steps.push_back({kept[k].step, all});
-        for (const auto& one : phenomena) steps.push_back({kept[k].step, one});
+        auto [all, phenomena] = pairAccuracies(batches, scores);
+        phenomena.insert(phenomena.begin(), all);
+        for (const auto& one : phenomena)
+            addRow(steps, kept[k].step, one.phenomenon, one.accuracy, one.low, one.high,
+                   one.difference);
     }
     return steps;
 }
 
-PairResults runPairs(AnalysisSubject& subject, const PairOptions& options,
-                     const Watch<PairResults>& watch) {
+Answer runPairs(AnalysisSubject& subject, const PairOptions& options, const Watch<Answer>& watch) {
     const SentenceBatches batches(subject, options.examples);
     const auto& tokens = batches.tokens();
     const auto model = subject.model->edited(batches.interventions());
@@ -66,40 +71,41 @@ PairResults runPairs(AnalysisSubject& subject, const PairOptions& options,
     };
     std::vector<std::vector<double>> each(tokens.sentences.size());
     const auto scores = batches.scoreAll(*model, mean, report, &each);
-    PairResults results;
-    results.score = options.score, results.beginning = batches.beginning();
-    results.leftOut = tokens.tooLong, results.firstLeftOut = tokens.firstTooLong;
-    results.unknown = tokens.unknown;
-    results.alike = tokens.alike, results.firstAlike = tokens.firstAlike;
-    const auto all = pairScores(tokens, scores);
     auto accuracies = pairAccuracies(batches, scores);
     before = own, share = (passes - 1.0) * own;
     compareWithChance(accuracies, batches, options.untrained, mean, report);
-    std::tie(results.all, results.phenomena) = std::move(accuracies);
-    std::map<std::string, int> rows;
-    for (const auto& one : results.phenomena)
-        rows.emplace(one.phenomenon, static_cast<int>(rows.size()));
+    const auto& [whole, phenomena] = accuracies;
+    auto facts = accuracyTable({whole}, false);
+    facts.columns.push_back(columns::fact("score", options.score));
+    facts.columns.push_back(
+        columns::fact("read_before", batches.beginning(),
+                      {"Read before each sentence", {}, "Beginning token, which is not scored"}));
+    for (auto& column : batches.leftOut()) facts.columns.push_back(std::move(column));
+    auto says = textsTable("says", "text", pairSentences(phenomena));
+    says.columns.front().title = "What it shows";
+    auto [pairs, listed] = pairTables();
+    const auto all = pairScores(tokens, scores);
     for (std::size_t k = 0; k < all.size(); ++k) {
         const auto& pair = tokens.pairs[k];
         const auto& text = batches.data().pair(pair.index);
         const auto& score = all[k];
-        const int row = rows.at(text.phenomenon);
-        results.pairs.push_back({pair.index, row, text.good, text.bad[score.worst], score.good,
-                                 score.bad, score.difference(), score.right(), score.tie()});
+        addRow(pairs, pair.index + 1, text.phenomenon, text.good, text.bad[score.worst], score.good,
+               score.bad, score.difference(), score.right(), score.tie());
         if (static_cast<std::int64_t>(k) >= options.tokens) continue;
         const auto number = static_cast<int>(k);
         const auto bad = pair.bad[score.worst];
-        listTokens(batches, pair.good, number, true, each[pair.good], results.tokens);
-        listTokens(batches, bad, number, false, each[bad], results.tokens);
+        listTokens(batches, pair.good, number, true, each[pair.good], listed);
+        listTokens(batches, bad, number, false, each[bad], listed);
     }
     before = passes * own, share = 1.0 - before;
-    if (options.along) results.steps = stepsOf(subject, batches, mean, report);
-    return results;
+    Answer answer{{facts, accuracyTable(phenomena, true), says, pairs, listed}};
+    if (options.along) answer.tables.push_back(stepsOf(subject, batches, mean, report));
+    return answer;
 }
 
 }  // namespace
 
 const RegisterRunner kPairsRunner("pair-accuracy",
-                                  [] { return makeRunner(pairFields(), runPairs, answerOf); });
+                                  [] { return makeRunner(pairFields(), runPairs, itself); });
 
 }  // namespace relascope::core

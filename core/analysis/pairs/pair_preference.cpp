@@ -6,6 +6,7 @@
 
 #include "analysis/pairs/claims.h"
 #include "answers/answer_text.h"
+#include "answers/column_table.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
@@ -92,72 +93,59 @@ std::vector<std::string> pairSentences(const std::vector<PairPreference>& phenom
     return sentences;
 }
 
-ColumnTable<PairPreference> accuracyColumns(bool named) {
-    using columns::derived;
-    using Row = PairPreference;
+Table accuracyTable(const std::vector<PairPreference>& rows, bool named) {
+    using namespace columns;
     const NumberFormat percent{1, true}, nats{2, false, true};
-    ColumnTable<Row> table;
-    if (named) {
-        table.push_back(columns::text(&Row::phenomenon, "phenomenon", {"Phenomenon"}));
-        table.push_back(columns::text(&Row::term, "term", {"Term"}));
+    auto table = tableWith(
+        named ? "phenomena" : "", named ? "Phenomena" : "",
+        integer(named ? "pairs" : "count", {"Pairs"}), integer("right"),
+        integer("ties", {"Ties", {}, "Equal scores, which are not right"}),
+        number("pair_accuracy", {"Pair accuracy", percent,
+                                 "How often the good sentence is the more likely one; 95 % "
+                                 "interval, in which pairs that "
+                                 "differ in the same words count together",
+                                 "low", "high"}),
+        number("low", {{}, percent}), number("high", {{}, percent}),
+        number("untrained", {"Untrained", percent,
+                             "Mean and range of models with fresh weights on the same pairs",
+                             "untrained_low", "untrained_high"}),
+        number("untrained_low", {{}, percent}), number("untrained_high", {{}, percent}),
+        number("frequencies",
+               {"Frequencies", percent,
+                "By how often each token occurs in the training text, and nothing else"}),
+        integer("words", {"Words", {}, "How many sets of words the pairs differ in"}),
+        integer("unequal_tokens",
+                {"Unequal", {}, "Pairs whose sentences have different numbers of tokens"}),
+        integer("good_shorter",
+                {"Shorter", {}, "Pairs whose good sentence has fewer tokens than the wrong one"}),
+        flag("preferred", {"Preferred",
+                           {},
+                           "The interval is above 50 %, above all untrained models and above "
+                           "frequencies; from 50 "
+                           "pairs with 6 sets of words on"}),
+        number("difference", {"Difference", nats,
+                              "Mean score of the good sentence less that of the wrong one, nats",
+                              "difference_low", "difference_high"}),
+        number("difference_low", {{}, nats}), number("difference_high", {{}, nats}));
+    auto phenomenon = text("phenomenon", {"Phenomenon"}), term = text("term", {"Term"});
+    for (const auto& row : rows) {
+        double sum = 0.0;
+        for (const double one : row.untrained) sum += one;
+        const auto [least, most] = rangeOf(row.untrained);
+        addRow(table, row.pairs, row.right, row.ties, row.accuracy, row.low, row.high,
+               sum / static_cast<double>(row.untrained.size()), least, most, row.frequencies,
+               row.words, row.unequal, row.shorter, prefersGood(row), row.difference,
+               row.differenceLow, row.differenceHigh);
+        add(phenomenon, row.phenomenon), add(term, row.term);
     }
-    table.push_back(columns::integer(&Row::pairs, named ? "pairs" : "count", {"Pairs"}));
-    table.push_back(columns::integer(&Row::right, "right"));
-    table.push_back(
-        columns::integer(&Row::ties, "ties", {"Ties", {}, "Equal scores, which are not right"}));
-    table.push_back(columns::number(
-        &Row::accuracy, "pair_accuracy",
-        {"Pair accuracy", percent,
-         "How often the good sentence is the more likely one; 95 % interval, in which pairs that "
-         "differ in the same words count together",
-         "low", "high"}));
-    table.push_back(columns::number(&Row::low, "low", {{}, percent}));
-    table.push_back(columns::number(&Row::high, "high", {{}, percent}));
-    table.push_back(derived<Row>(
-        ColumnKind::Number, "untrained",
-        {"Untrained", percent, "Mean and range of models with fresh weights on the same pairs",
-         "untrained_low", "untrained_high"},
-        [](const Row& row) {
-            double sum = 0.0;
-            for (const double one : row.untrained) sum += one;
-            return sum / static_cast<double>(row.untrained.size());
-        }));
-    table.push_back(derived<Row>(ColumnKind::Number, "untrained_low", {{}, percent},
-                                 [](const Row& row) { return rangeOf(row.untrained).first; }));
-    table.push_back(derived<Row>(ColumnKind::Number, "untrained_high", {{}, percent},
-                                 [](const Row& row) { return rangeOf(row.untrained).second; }));
-    table.push_back(
-        columns::number(&Row::frequencies, "frequencies",
-                        {"Frequencies", percent,
-                         "By how often each token occurs in the training text, and nothing else"}));
-    table.push_back(columns::integer(&Row::words, "words",
-                                     {"Words", {}, "How many sets of words the pairs differ in"}));
-    table.push_back(columns::integer(
-        &Row::unequal, "unequal_tokens",
-        {"Unequal", {}, "Pairs whose sentences have different numbers of tokens"}));
-    table.push_back(columns::integer(
-        &Row::shorter, "good_shorter",
-        {"Shorter", {}, "Pairs whose good sentence has fewer tokens than the wrong one"}));
-    table.push_back(derived<Row>(
-        ColumnKind::Flag, "preferred",
-        {"Preferred",
-         {},
-         "The interval is above 50 %, above all untrained models and above frequencies; from 50 "
-         "pairs with 6 sets of words on"},
-        [](const Row& row) { return prefersGood(row); }));
-    table.push_back(columns::number(
-        &Row::difference, "difference",
-        {"Difference", nats, "Mean score of the good sentence less that of the wrong one, nats",
-         "difference_low", "difference_high"}));
-    table.push_back(columns::number(&Row::differenceLow, "difference_low", {{}, nats}));
-    table.push_back(columns::number(&Row::differenceHigh, "difference_high", {{}, nats}));
+    if (named) table.columns.insert(table.columns.begin(), {phenomenon, term});
     return table;
 }
 
 std::string pairsRemark(const Answer& answer) {
     std::string text;
     const auto count = [&](const char* key) {
-        return static_cast<std::int64_t>(answer.number(key));
+        return answer.has(key) ? static_cast<std::int64_t>(answer.number(key)) : 0;
     };
     const auto add = [&](const std::string& sentence) {
         text += (text.empty() ? "" : " ") + sentence;
@@ -169,7 +157,7 @@ std::string pairsRemark(const Answer& answer) {
     if (const auto unknown = count("unknown_characters"); unknown > 0)
         add(groupedNumber(unknown) + (unknown == 1 ? " character is" : " characters are") +
             " unknown to the tokenizer.");
-    if (const auto alike = answer.has("alike") ? count("alike") : 0; alike > 0)
+    if (const auto alike = count("alike"); alike > 0)
         add("In " + groupedNumber(alike) + (alike == 1 ? " pair" : " pairs") +
             " both sentences are the same tokens, so that no model with this tokenizer can prefer "
             "one: such pairs count as not right, and 50 % is no chance for them; the first, " +

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "answers/column_table.h"
 #include "types/answer.h"
 
 namespace relascope {
@@ -51,8 +50,8 @@ std::string preferenceText(const PairPreference& accuracy);
 std::vector<std::string> pairSentences(const std::vector<PairPreference>& phenomena);
 /// "Agreement relative clause": a name of BLiMP at the beginning of a sentence.
 std::string phenomenonTitle(const std::string& name);
-/// `named`: rows are phenomena; else the row is of all pairs.
-ColumnTable<PairPreference> accuracyColumns(bool named);
+/// The table "phenomena"; or, not `named`, the values of an answer, of all pairs.
+Table accuracyTable(const std::vector<PairPreference>& rows, bool named);
 /// What was left out, and what is not known, of an answer of "pair-accuracy" or "phenomena".
 std::string pairsRemark(const Answer& answer);
 

@@ -8,6 +8,7 @@
 
 #include "analysis/open_model.h"
 #include "analysis/pairs/pair_reading.h"
+#include "answers/column_table.h"
 #include "data/continue_text.h"
 #include "data/text_tokens.h"
 #include "evaluate/pseudo_likelihood.h"
@@ -105,6 +106,13 @@ SentenceBatches::SentenceBatches(AnalysisSubject& subject, std::int64_t most)
 
 const ModelOptions& SentenceBatches::options() const {
     return m_subject.model->options();
+}
+
+std::vector<Column> SentenceBatches::leftOut() const {
+    using columns::fact;
+    return {fact("left_out", m_tokens.tooLong), fact("first_left_out", m_tokens.firstTooLong),
+            fact("unknown_characters", m_tokens.unknown), fact("alike", m_tokens.alike),
+            fact("first_alike", m_tokens.firstAlike)};
 }
 
 std::string SentenceBatches::beginning() const {

@@ -30,6 +30,8 @@ public:
     const Tokenizer& tokenizer() const { return *m_tokenizer; }
     /// The piece of text that is read first; empty: there is none.
     std::string beginning() const;
+    /// What was left out and what is not known, as values of an answer, which pairsRemark() reads.
+    std::vector<Column> leftOut() const;
 
     /// The edits of the subject with data to take means of: the training examples, or, of a model
     /// without any, the text of the good sentences.

@@ -71,47 +71,29 @@ const FieldTable<PatchOptions>& patchingFields() {
 }
 
 Answer answerOf(const PatchResult& result) {
-    using columns::derived;
-    struct Cell {
-        const PatchMap* map = nullptr;
-        std::size_t row = 0, column = 0;
-        double of(const std::vector<double>& values) const {
-            return values[row * map->columns.size() + column];
-        }
-    };
-    std::vector<Cell> cells;
-    for (const auto& map : result.maps)
-        for (std::size_t r = 0; r < map.rows.size(); ++r)
-            for (std::size_t c = 0; c < map.columns.size(); ++c) cells.push_back({&map, r, c});
-    const auto words = [](const char* key, const char* title, auto get) {
-        return derived<Cell>(ColumnKind::Text, key, {title}, get);
-    };
-    const auto number = [](const char* key, const char* title, auto get) {
-        return derived<Cell>(ColumnKind::Number, key, {title, {3, false, true}}, get);
-    };
-    const ColumnTable<Cell> table = {
-        words("map", "Map", [](const Cell& cell) { return cell.map->over; }),
-        words("point", "Point", [](const Cell& cell) { return cell.map->point; }),
-        words("row", "Row", [](const Cell& cell) { return cell.map->rows[cell.row]; }),
-        words("column", "Column", [](const Cell& cell) { return cell.map->columns[cell.column]; }),
-        number("estimate", "Estimate",
-               [](const Cell& cell) { return cell.of(cell.map->estimate); }),
-        number("exact", "Exact", [](const Cell& cell) { return cell.of(cell.map->exact); })};
-    const ColumnTable<PatchMap> maps = {
-        columns::text(&PatchMap::over, "over"), columns::text(&PatchMap::point, "point"),
-        derived<PatchMap>(ColumnKind::Integer, "rows", {},
-                          [](const PatchMap& map) { return map.rows.size(); }),
-        derived<PatchMap>(ColumnKind::Integer, "columns", {},
-                          [](const PatchMap& map) { return map.columns.size(); })};
-    const ColumnTable<PatchResult> facts = {
-        columns::text(&PatchResult::metric, "metric", {"Metric"}),
-        columns::number(&PatchResult::clean, "clean", {"With A", {4}}),
-        columns::number(&PatchResult::corrupted, "corrupted", {"With B", {4}}),
-        columns::number(&PatchResult::agreement, "agreement"),
-        columns::integer(&PatchResult::done, "done"),
-        columns::integer(&PatchResult::total, "total")};
-    return {{factsOf(facts, result), tableOf("cells", "", table, cells),
-             tableOf("maps", "", maps, result.maps),
+    using namespace columns;
+    const NumberFormat effect{3, false, true};
+    auto cells =
+        tableWith("cells", "", text("map", {"Map"}), text("point", {"Point"}), text("row", {"Row"}),
+                  text("column", {"Column"}), number("estimate", {"Estimate", effect}),
+                  number("exact", {"Exact", effect}));
+    auto maps =
+        tableWith("maps", "", text("over"), text("point"), integer("rows"), integer("columns"));
+    for (const auto& map : result.maps) {
+        addRow(maps, map.over, map.point, map.rows.size(), map.columns.size());
+        std::size_t at = 0;
+        for (const auto& row : map.rows)
+            for (const auto& column : map.columns) {
+                addRow(cells, map.over, map.point, row, column, map.estimate[at], map.exact[at]);
+                ++at;
+            }
+    }
+    return {{tableWith("", "", fact("metric", result.metric, {"Metric"}),
+                       fact("clean", result.clean, {"With A", {4}}),
+                       fact("corrupted", result.corrupted, {"With B", {4}}),
+                       fact("agreement", result.agreement), fact("done", result.done),
+                       fact("total", result.total)),
+             cells, maps,
              textsTable("positions", result.places ? "place" : "input", result.positions)}};
 }
 

@@ -138,98 +138,61 @@ namespace {
 
 /// The key of the column of a phenomenon, whose name is that of the file unless another column has
 /// it: "phenomenon part".
-std::string keyAmong(const ColumnTable<std::size_t>& columns, std::string name) {
-    while (std::any_of(columns.begin(), columns.end(),
-                       [&](const auto& column) { return column.column.key == name; }))
-        name = "phenomenon " + name;
+std::string keyAmong(const Table& table, std::string name) {
+    while (table.find(name)) name = "phenomenon " + name;
     return name;
 }
 
 }  // namespace
 
 Answer answerOf(const Phenomena& found) {
-    using columns::derived;
-    using Cell = PhenomenonCell;
-    const NumberFormat percent{1, true}, points{1, true, true, false};
-    const ColumnTable<Phenomena> facts = {
-        derived<Phenomena>(ColumnKind::Integer, "pairs", {"Pairs"},
-                           [](const Phenomena& one) { return one.all.pairs; }),
-        derived<Phenomena>(ColumnKind::Number, "pair_accuracy",
-                           {"Pair accuracy", percent, "With every part", "low", "high"},
-                           [](const Phenomena& one) { return one.all.accuracy; }),
-        derived<Phenomena>(ColumnKind::Number, "low", {{}, percent},
-                           [](const Phenomena& one) { return one.all.low; }),
-        derived<Phenomena>(ColumnKind::Number, "high", {{}, percent},
-                           [](const Phenomena& one) { return one.all.high; }),
-        derived<Phenomena>(ColumnKind::Number, "frequencies", {{}, percent},
-                           [](const Phenomena& one) { return one.all.frequencies; }),
-        columns::text(&Phenomena::score, "score"),
-        columns::integer(&Phenomena::comparisons, "looks"),
-        columns::integer(&Phenomena::leftOut, "left_out"),
-        columns::text(&Phenomena::firstLeftOut, "first_left_out"),
-        columns::integer(&Phenomena::unknown, "unknown_characters"),
-        columns::integer(&Phenomena::alike, "alike"),
-        columns::text(&Phenomena::firstAlike, "first_alike")};
-    Answer answer{{factsOf(facts, found)}};
+    using namespace columns;
+    const NumberFormat percent{1, true};
+    const auto& all = found.all;
+    const auto facts =
+        tableWith("", "", fact("pairs", all.pairs, {"Pairs"}),
+                  fact("pair_accuracy", all.accuracy,
+                       {"Pair accuracy", percent, "With every part", "low", "high"}),
+                  fact("low", all.low, {{}, percent}), fact("high", all.high, {{}, percent}),
+                  fact("frequencies", all.frequencies, {{}, percent}), fact("score", found.score),
+                  fact("looks", found.comparisons));
     auto findings = textsTable("findings", "finding", found.findings);
     findings.title = "What carries which phenomenon";
     findings.columns.front().title = "Finding";
 
-    std::vector<std::size_t> rows;
-    for (std::size_t k = 0; k < found.parts.size(); ++k) rows.push_back(k);
-    ColumnTable<std::size_t> parts = {
-        derived<std::size_t>(ColumnKind::Text, "part", {"Part"},
-                             [&](const auto& k) { return found.parts[k].part; }),
-        derived<std::size_t>(ColumnKind::Text, "group", {},
-                             [&](const auto& k) { return found.parts[k].group; })};
-    for (std::size_t f = 0; f < found.phenomena.size(); ++f)
-        parts.push_back(derived<std::size_t>(
-            ColumnKind::Number, keyAmong(parts, found.phenomena[f].phenomenon),
-            {phenomenonTitle(found.phenomena[f].phenomenon), points,
-             "Change of the pair accuracy without the part, in points: the milder of zero and its "
-             "mean"},
-            [&, f](const auto& k) { return mildest(found.cell(k, f)).change; }));
-
-    ColumnTable<Cell> cells = {
-        columns::found<Cell>(ColumnKind::Integer, "part_row",
-                             [](Cell& cell) -> int& { return cell.part; },
-                             {{}, {}, {}, {}, {}, "parts"}),
-        derived<Cell>(ColumnKind::Text, "part", {"Part"},
-                      [&](const Cell& cell) {
-                          return found.parts[static_cast<std::size_t>(cell.part)].part;
-                      }),
-        columns::found<Cell>(ColumnKind::Integer, "phenomenon_row",
-                             [](Cell& cell) -> int& { return cell.phenomenon; },
-                             {{}, {}, {}, {}, {}, "phenomena"}),
-        derived<Cell>(ColumnKind::Text, "phenomenon", {"Phenomenon"}, [&](const Cell& cell) {
-            return found.phenomena[static_cast<std::size_t>(cell.phenomenon)].phenomenon;
-        })};
-    using Change = Phenomena::Change;
-    const std::pair<const char*, Change Cell::*> ways[] = {{"zero", &Cell::zero},
-                                                           {"mean", &Cell::mean}};
-    const std::pair<const char*, PairedChange Change::*> measures[] = {
-        {"accuracy", &Change::accuracy}, {"difference", &Change::difference}};
-    const std::pair<const char*, double PairedChange::*> numbers[] = {
-        {"change", &PairedChange::change},
-        {"low", &PairedChange::low},
-        {"high", &PairedChange::high}};
-    for (const auto& [way, ofCell] : ways)
-        for (const auto& [measure, ofChange] : measures)
-            for (const auto& [number, value] : numbers)
-                cells.push_back(derived<Cell>(
-                    ColumnKind::Number, std::string(way) + "_" + measure + "_" + number,
-                    {std::string(way) + " " + measure + " " + number},
-                    [ofCell = ofCell, ofChange = ofChange, value = value](const Cell& cell) {
-                        return cell.*ofCell.*ofChange.*value;
-                    }));
-    cells.push_back(columns::flag(&Cell::carries, "carries", {"Carries"}));
-    answer.tables.push_back(
-        tableOf("parts", "Change of the pair accuracy without each part, points", parts, rows));
-    answer.tables.push_back(std::move(findings));
-    answer.tables.push_back(
-        tableOf("phenomena", "Phenomena", accuracyColumns(true), found.phenomena));
-    answer.tables.push_back(tableOf("cells", "Cells", cells, found.cells));
-    return answer;
+    auto parts = tableWith("parts", "Change of the pair accuracy without each part, points",
+                           text("part", {"Part"}), text("group"));
+    for (const auto& one : found.phenomena)
+        parts.columns.push_back(number(keyAmong(parts, one.phenomenon),
+                                       {phenomenonTitle(one.phenomenon),
+                                        {1, true, true, false},
+                                        "Change of the pair accuracy without the part, in points: "
+                                        "the milder of zero and its mean"}));
+    auto cells = tableWith("cells", "Cells", integer("part_row", {{}, {}, {}, {}, {}, "parts"}),
+                           text("part", {"Part"}),
+                           integer("phenomenon_row", {{}, {}, {}, {}, {}, "phenomena"}),
+                           text("phenomenon", {"Phenomenon"}));
+    for (const std::string way : {"zero", "mean"})
+        for (const std::string measure : {"accuracy", "difference"})
+            for (const std::string value : {"change", "low", "high"})
+                cells.columns.push_back(
+                    number(way + "_" + measure + "_" + value, {way + " " + measure + " " + value}));
+    cells.columns.push_back(flag("carries", {"Carries"}));
+    for (std::size_t k = 0; k < found.parts.size(); ++k) {
+        std::vector<double> changes;
+        for (std::size_t f = 0; f < found.phenomena.size(); ++f) {
+            const auto& cell = found.cell(k, f);
+            changes.push_back(mildest(cell).change);
+            std::vector<double> numbers;
+            for (const auto* way : {&cell.zero, &cell.mean})
+                for (const auto* measure : {&way->accuracy, &way->difference})
+                    numbers.insert(numbers.end(), {measure->change, measure->low, measure->high});
+            addRow(cells, k, found.parts[k].part, f, found.phenomena[f].phenomenon, numbers,
+                   cell.carries);
+        }
+        addRow(parts, found.parts[k].part, found.parts[k].group, changes);
+    }
+    return {{facts, parts, findings, accuracyTable(found.phenomena, true), cells}};
 }
 
 namespace {

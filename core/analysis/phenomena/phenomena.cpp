@@ -10,6 +10,7 @@
 #include "analysis/open_model.h"
 #include "analysis/pairs/sentence_batches.h"
 #include "analysis/parts/part_rows.h"
+#include "answers/column_table.h"
 #include "interventions/edited_run.h"
 #include "model/public/public_options.h"
 
@@ -65,7 +66,7 @@ public:
 
     std::size_t trials() const { return m_out.size(); }
 
-    Phenomena run(const Watch<Phenomena>& watch) {
+    Answer run(const Watch<Answer>& watch) {
         const bool mean = m_options.score == "mean";
         std::vector<double> base(m_batches.tokens().sentences.size());
         // The untrained models read all sentences once, as each way of each part does.
@@ -118,14 +119,10 @@ private:
         return values;
     }
 
-    Phenomena resultOf(const std::vector<double>& base,
-                       const std::function<void(double)>& report) const {
+    Answer resultOf(const std::vector<double>& base,
+                    const std::function<void(double)>& report) const {
         Phenomena found;
-        const auto& tokens = m_batches.tokens();
         found.score = m_options.score;
-        found.leftOut = tokens.tooLong, found.firstLeftOut = tokens.firstTooLong;
-        found.unknown = tokens.unknown;
-        found.alike = tokens.alike, found.firstAlike = tokens.firstAlike;
         found.parts = m_rows;
         auto accuracies = pairAccuracies(m_batches, base);
         compareWithChance(accuracies, m_batches, m_options.untrained, m_options.score == "mean",
@@ -155,7 +152,10 @@ private:
             }
         }
         findCarriers(found);
-        return found;
+        auto answer = answerOf(found);
+        for (auto& column : m_batches.leftOut())
+            answer.tables.front().columns.push_back(std::move(column));
+        return answer;
     }
 
     const PhenomenonOptions m_options;
@@ -168,8 +168,8 @@ private:
     std::vector<PartOut> m_out;  ///< of each row at zero, then at its mean
 };
 
-Phenomena runPhenomena(AnalysisSubject& subject, const PhenomenonOptions& options,
-                       const Watch<Phenomena>& watch) {
+Answer runPhenomena(AnalysisSubject& subject, const PhenomenonOptions& options,
+                    const Watch<Answer>& watch) {
     requireNextToken(subject.model->options(), "phenomena");
     return PhenomenonRun(subject, options).run(watch);
 }
@@ -200,7 +200,7 @@ AnalysisCost phenomenaCost(AnalysisSubject& subject, const std::stop_token& stop
 }  // namespace
 
 const RegisterRunner kPhenomenaRunner("phenomena", [] {
-    auto r = makeRunner(phenomenonFields(), runPhenomena, answerOf);
+    auto r = makeRunner(phenomenonFields(), runPhenomena, itself);
     r.cost = phenomenaCost;
     return r;
 });

@@ -34,11 +34,6 @@ struct Phenomena {
     PairPreference all;
     std::string score;
     std::int64_t comparisons = 0;  ///< cells that were decided on
-    std::int64_t leftOut = 0;
-    std::string firstLeftOut = {};
-    std::int64_t unknown = 0;
-    std::int64_t alike = 0;  ///< PairResults::alike
-    std::string firstAlike = {};
 
     const Cell& cell(std::size_t part, std::size_t phenomenon) const {
         return cells[part * phenomena.size() + phenomenon];

@@ -17,7 +17,7 @@
 #include "analysis/pairs/pair_reading.h"
 #include "analysis/parts/basis.h"
 #include "analysis/parts/part_rows.h"
-#include "analysis/patch/options.h"
+#include "analysis/scan/effect_estimates.h"
 #include "analysis/run_analysis.h"
 #include "analysis/scan/contrasts.h"
 #include "checkpoint/kept_weights.h"

@@ -12,6 +12,7 @@
 #include "analysis/parts/block_parts.h"
 #include "analysis/parts/stream_parts.h"
 #include "analysis/run_analysis.h"
+#include "answers/column_table.h"
 #include "interventions/active_edits.h"
 #include "interventions/editor.h"
 #include "model/public/family.h"
@@ -25,6 +26,14 @@ constexpr std::int64_t kShareBatch = 50, kShareWindows = 4, kTextShare = 10;
 torch::Tensor doubles(const torch::Tensor& t) {
     return t.to(torch::kCPU, torch::kDouble);
 }
+
+/// A part of the attention of a layer.
+struct LayerPart {
+    /// SensoryHead; Relation and Symbols of a relational head; RelationalHead where its relations
+    /// are its attention; Bias, of all heads.
+    PartKind kind = PartKind::SensoryHead;
+    int layer = 0, head = -1, relation = -1;  ///< from 0; -1: has none
+};
 
 /// <c, y> summed over positions, by example and head: of a part whose c is `wo` times z, with z
 /// [b, n, h, d_h], and y [b, n, d] of the same dimensions as its output.
@@ -40,7 +49,7 @@ struct Projection {
 class ShareSums {
 public:
     /// `share`: of each example [b].
-    void add(const LayerShare& part, const torch::Tensor& share) {
+    void add(const LayerPart& part, const torch::Tensor& share) {
         const auto key =
             std::tuple(part.layer, static_cast<int>(part.kind), part.head, part.relation);
         auto [at, fresh] = m_places.emplace(key, m_rows.size());
@@ -49,21 +58,17 @@ public:
         row.sum += share.sum().item<double>();
         row.squares += share.square().sum().item<double>();
     }
-    std::vector<LayerShare> shares(std::int64_t examples) const {
-        std::vector<LayerShare> all;
+    /// Calls `write` with each part, the mean of its shares and their standard deviation.
+    template <class Write>
+    void each(std::int64_t examples, Write write) const {
         const auto n = static_cast<double>(examples);
-        for (const auto& row : m_rows) {
-            all.push_back(row.part);
-            all.back().mean = row.sum / n;
-            all.back().deviation =
-                std::sqrt(std::max(0.0, (row.squares - row.sum * row.sum / n) / (n - 1.0)));
-        }
-        return all;
+        for (const auto& [part, sum, squares] : m_rows)
+            write(part, sum / n, std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1.0))));
     }
 
 private:
     struct Row {
-        LayerShare part;
+        LayerPart part;
         double sum = 0.0, squares = 0.0;
     };
     std::vector<Row> m_rows;
@@ -94,16 +99,14 @@ public:
         }
     }
 
-    LayerShares run(const ShareOptions& options, const Watch<LayerShares>& watch) {
-        const bool text = m_model->options().input() == InputKind::Tokens;
+    Answer run(const ShareOptions& options, const Watch<Answer>& watch) {
+        const bool windows = m_model->options().input() == InputKind::Tokens;
         const auto wanted =
-            text ? std::max<std::int64_t>(2, options.examples / kTextShare) : options.examples;
+            windows ? std::max<std::int64_t>(2, options.examples / kTextShare) : options.examples;
         const auto order = drawnExamples(m_subject.data->size(), wanted, 0);
         const auto all = std::ssize(order);
         if (all < 2) throw OptionError("examples", "two examples or more are needed");
-        LayerShares result;
-        result.linked = !m_model->options().find<PairInput>();
-        const auto step = text ? kShareWindows : kShareBatch;
+        const auto step = windows ? kShareWindows : kShareBatch;
         for (std::int64_t first = 0; first < all; first += step) {
             if (watch.stop.stop_requested() ||
                 (watch.progress &&
@@ -118,10 +121,35 @@ public:
             for (std::size_t layer = 0; layer < m_blocks.size(); ++layer)
                 addLayer(static_cast<int>(layer), reader.tensors());
         }
-        result.examples = all;
-        result.parts = m_parts.shares(all);
-        result.kinds = m_kinds.shares(all);
-        return result;
+        using namespace columns;
+        const auto layer = integer("layer", {"Layer"}), kind = text("kind", {"Part"});
+        const auto share =
+            number("share", {"Share",
+                             {1, true, false, true},
+                             "Of the square of the layer's output, mean over examples"});
+        const auto spread =
+            number("deviation", {"Spread", {1, true}, "Standard deviation over examples"});
+        auto parts = tableWith("parts", "Parts", layer, kind, integer("head", {"Head"}),
+                               integer("relation", {"Relation"}), share, spread);
+        auto layers =
+            tableWith("layers", "Layers", layer, kind, share, spread);  // sums over a kind
+        // Of pairs of sequences the inspector numbers other layers.
+        const bool linked = !m_model->options().find<PairInput>();
+        m_parts.each(all, [&](const LayerPart& part, double mean, double deviation) {
+            addRow(parts, fromOne(part.layer), partKindName(part.kind), fromOne(part.head),
+                   fromOne(part.relation), mean, deviation);
+            MapLink link{MapKind::SensoryAttention, linked ? part.layer : -1, part.head};
+            if (part.kind == PartKind::Relation)
+                link.kind = MapKind::Relation, link.index = part.relation;
+            if (part.kind == PartKind::RelationalHead || part.kind == PartKind::Symbols)
+                link.kind = MapKind::RelationalAttention;
+            if (part.kind == PartKind::Bias) link.layer = -1;
+            parts.links.push_back(link);
+        });
+        m_kinds.each(all, [&](const LayerPart& part, double mean, double deviation) {
+            addRow(layers, fromOne(part.layer), partKindName(part.kind), mean, deviation);
+        });
+        return {{tableWith("", "", fact("examples", all, {"Examples"})), parts, layers}};
     }
 
 private:
@@ -211,14 +239,14 @@ private:
     ShareSums m_parts, m_kinds;
 };
 
-LayerShares runShares(AnalysisSubject& subject, const ShareOptions& options,
-                      const Watch<LayerShares>& watch) {
+Answer runShares(AnalysisSubject& subject, const ShareOptions& options,
+                 const Watch<Answer>& watch) {
     return ShareRun(subject).run(options, watch);
 }
 
 }  // namespace
 
 const RegisterRunner kSharesRunner("shares",
-                                   [] { return makeRunner(shareFields(), runShares, answerOf); });
+                                   [] { return makeRunner(shareFields(), runShares, itself); });
 
 }  // namespace relascope::core

@@ -7,31 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/parts/model_part.h"
-#include "types/answer.h"
 
 namespace relascope {
-
-/// A part of the attention of a layer.
-struct LayerShare {
-    /// SensoryHead; Relation and Symbols of a relational head; RelationalHead where its relations
-    /// are its attention; Bias, of all heads.
-    PartKind kind = PartKind::SensoryHead;
-    int layer = 0, head = -1, relation = -1;  ///< from 0; -1: has none
-    double mean = 0.0, deviation = 0.0;       ///< over the examples
-};
-
-struct LayerShares {
-    std::vector<LayerShare> parts;  ///< layer by layer
-    /// The sums of each layer over its parts of one kind: SensoryHead, Relation, Symbols, ...
-    std::vector<LayerShare> kinds;
-    std::int64_t examples = 0;
-    bool linked = false;  ///< layers and numbers are those of the maps in the inspector
-};
 
 struct ShareOptions {
     std::int64_t examples = 500;  ///< at most; of text a tenth as many windows
@@ -40,9 +19,6 @@ struct ShareOptions {
 }  // namespace relascope
 
 namespace relascope::core {
-
-/// The shares as an answer with the tables "parts" and "layers".
-Answer answerOf(const LayerShares& shares);
 
 const FieldTable<ShareOptions>& shareFields();
 

@@ -276,131 +276,90 @@ void findSymbolHeads(SymbolHeads& found, std::int64_t seed) {
                              groupedNumber(found.permutations) + " random signs.");
 }
 
-Answer answerOf(const SymbolHeads& found) {
-    using columns::derived;
-    using Row = SymbolHeads::Followed;
-    const NumberFormat percent{1, true}, nats{2, false, true};
-    const ColumnTable<SymbolHeads> facts = {
-        derived<SymbolHeads>(ColumnKind::Integer, "pairs",
-                             {"Pairs", {}, "Pairs of contexts, of each of the two kinds"},
-                             [](const SymbolHeads& one) { return 2 * one.draws; }),
-        columns::integer(&SymbolHeads::examples, "examples", {"Examples in a context"}),
-        columns::integer(&SymbolHeads::tokens, "tokens", {"Tokens of a context"}),
-        columns::integer(&SymbolHeads::items, "items", {"Different items"}),
-        columns::text(&SymbolHeads::itemKind, "rule_tokens"),
-        columns::text(&SymbolHeads::prompt, "prompt"),
-        columns::text(&SymbolHeads::answer, "answer"),
-        columns::text(&SymbolHeads::other, "other"),
-        columns::integer(&SymbolHeads::permutations, "permutations")};
-
+Answer answerOf(const SymbolHeads& found, Table facts) {
+    using namespace columns;
+    const NumberFormat percent{1, true};
     // Where no effect is beyond chance, bars would draw the noise large.
     const bool bars = std::any_of(found.effects.begin(), found.effects.end(),
                                   [](const Effect& effect) { return effect.moves; });
-    std::vector<int> rows;
-    for (std::size_t k = 0; k < found.parts.size(); ++k) rows.push_back(static_cast<int>(k));
-    const auto partOf = [&](int k) -> const AblationRow& {
-        return found.parts[static_cast<std::size_t>(k)];
-    };
-    ColumnTable<int> parts = {
-        derived<int>(ColumnKind::Text, "part", {"Part"}, [&](int k) { return partOf(k).part; }),
-        derived<int>(ColumnKind::Text, "group", {}, [&](int k) { return partOf(k).group; })};
+    auto parts = tableWith("parts", "Effect of each part on the answer", text("part", {"Part"}),
+                           text("group"));
+    std::vector<std::pair<Place, Differs>> shown;
     for (const auto differs : {Differs::Rule, Differs::Tokens})
         for (const auto place : {Place::Examples, Place::Last}) {
-            const auto d = static_cast<std::size_t>(differs), w = static_cast<std::size_t>(place);
             if (found.parts.empty() || !effectOf(found, 0, place, differs)) continue;
-            parts.push_back(derived<int>(
-                ColumnKind::Number, kDiffers[d] + "_" + kPlaces[w],
-                {std::string(differs == Differs::Rule ? "Other rule, " : "Other token, ") +
-                     (place == Place::Last ? "last" : "third items"),
-                 NumberFormat{2, false, true, bars},
-                 std::string("What the part's value ") +
-                     (differs == Differs::Rule
-                          ? "from a context of the other rule with the same answer "
-                          : "from a context of the same rule with the other answer ") +
-                     placeWords(place) +
-                     " adds to the logit of the other item less that of the rule's, "
-                     "nats"},
-                [&found, place, differs](int k) {
-                    return effectOf(found, k, place, differs)->all.change;
-                }));
+            shown.emplace_back(place, differs);
+            const bool rule = differs == Differs::Rule;
+            parts.columns.push_back(
+                number(kDiffers[static_cast<std::size_t>(differs)] + "_" +
+                           kPlaces[static_cast<std::size_t>(place)],
+                       {std::string(rule ? "Other rule, " : "Other token, ") +
+                            (place == Place::Last ? "last" : "third items"),
+                        {2, false, true, bars},
+                        std::string("What the part's value ") +
+                            (rule ? "from a context of the other rule with the same answer "
+                                  : "from a context of the same rule with the other answer ") +
+                            placeWords(place) +
+                            " adds to the logit of the other item less that of the rule's, "
+                            "nats"}));
         }
-    parts.push_back(derived<int>(ColumnKind::Text, "carries", {"Carries"}, [&](int k) {
-        std::string text;
+    parts.columns.push_back(text("carries", {"Carries"}));
+    for (std::size_t k = 0; k < found.parts.size(); ++k) {
+        const auto part = static_cast<int>(k);
+        std::vector<double> changes;
+        for (const auto& [place, differs] : shown)
+            changes.push_back(effectOf(found, part, place, differs)->all.change);
+        std::string carries;
         for (const auto& one : found.carried)
-            if (one.part == k)
-                text += (text.empty() ? "" : ", ") + one.what + " (" +
-                        kPlaces[static_cast<std::size_t>(one.place)] + ")";
-        return text;
-    }));
+            if (one.part == part)
+                carries += (carries.empty() ? "" : ", ") + one.what + " (" +
+                           kPlaces[static_cast<std::size_t>(one.place)] + ")";
+        addRow(parts, found.parts[k].part, found.parts[k].group, changes, carries);
+    }
 
     auto findings = textsTable("findings", "finding", found.findings);
     findings.title = "What carries the rule and what the token";
     findings.columns.front().title = "Finding";
 
-    const ColumnTable<Row> rules = {
-        columns::text(&Row::rule, "rule", {"Rule"}),
-        columns::integer(&Row::prompts, "prompts", {"Prompts"}),
-        columns::integer(&Row::right, "right"),
-        columns::number(&Row::accuracy, "accuracy",
-                        {"Right item", percent,
-                         "How often the item of the rule is likelier than that of the other rule; "
-                         "exact 95 % interval",
-                         "low", "high"}),
-        columns::number(&Row::low, "low", {{}, percent}),
-        columns::number(&Row::high, "high", {{}, percent}),
-        columns::number(&Row::first, "first",
-                        {"Likeliest of all", percent, "How often no token is likelier than it"}),
-        columns::number(&Row::margin, "margin",
-                        {"Margin", nats,
-                         "Mean logit of the item of the rule less that of the other rule's, nats"}),
-        derived<Row>(ColumnKind::Number, "untrained",
-                     {"Untrained", percent, "The most of models with fresh weights"},
-                     [](const Row& row) {
-                         return row.untrained.empty()
-                                    ? columns::kNone
-                                    : *std::max_element(row.untrained.begin(), row.untrained.end());
-                     })};
+    auto rules = tableWith(
+        "rules", "How the model answers", text("rule", {"Rule"}), integer("prompts", {"Prompts"}),
+        integer("right"),
+        number("accuracy",
+               {"Right item", percent,
+                "How often the item of the rule is likelier than that of the other rule; "
+                "exact 95 % interval",
+                "low", "high"}),
+        number("low", {{}, percent}), number("high", {{}, percent}),
+        number("first", {"Likeliest of all", percent, "How often no token is likelier than it"}),
+        number("margin",
+               {"Margin",
+                {2, false, true},
+                "Mean logit of the item of the rule less that of the other rule's, nats"}),
+        number("untrained", {"Untrained", percent, "The most of models with fresh weights"}));
+    for (const auto& one : found.followed)
+        addRow(rules, one.rule, one.prompts, one.right, one.accuracy, one.low, one.high, one.first,
+               one.margin,
+               one.untrained.empty()
+                   ? kNone
+                   : *std::max_element(one.untrained.begin(), one.untrained.end()));
 
-    ColumnTable<Effect> effects = {
-        columns::found<Effect>(ColumnKind::Integer, "part_row",
-                               [](Effect& effect) -> int& { return effect.part; },
-                               {{}, {}, {}, {}, {}, "parts"}),
-        derived<Effect>(ColumnKind::Text, "part", {},
-                        [&](const Effect& effect) { return partOf(effect.part).part; }),
-        columns::found<Effect>(
-            ColumnKind::Text, "differs", [](Effect& effect) -> Differs& { return effect.differs; },
-            {}, kDiffers),
-        columns::found<Effect>(
-            ColumnKind::Text, "place", [](Effect& effect) -> Place& { return effect.place; }, {},
-            kPlaces)};
-    const auto interval = [&](const std::string& name, auto change) {
-        const std::pair<const char*, double PairedChange::*> numbers[] = {
-            {"", &PairedChange::change},
-            {"_low", &PairedChange::low},
-            {"_high", &PairedChange::high}};
-        for (const auto& [end, value] : numbers)
-            effects.push_back(derived<Effect>(
-                ColumnKind::Number, name + end, {},
-                [change, value = value](const Effect& effect) { return change(effect).*value; }));
-    };
-    interval("score", [](const Effect& effect) -> const PairedChange& { return effect.all; });
-    interval("in_aba",
-             [](const Effect& effect) -> const PairedChange& { return effect.ofRule[0]; });
-    interval("in_abb",
-             [](const Effect& effect) -> const PairedChange& { return effect.ofRule[1]; });
-    effects.push_back(columns::number(&Effect::share, "share"));
-    effects.push_back(columns::number(&Effect::changed, "changed"));
-    effects.push_back(columns::number(&Effect::p, "p"));
-    effects.push_back(columns::flag(&Effect::moves, "moves"));
-
-    Answer answer{{factsOf(facts, found)}};
-    answer.tables.push_back(tableOf("parts", "Effect of each part on the answer", parts, rows));
-    answer.tables.push_back(std::move(findings));
-    answer.tables.push_back(
-        tableOf("rules", "How the model answers", rules,
-                std::vector<Row>(found.followed.begin(), found.followed.end())));
-    answer.tables.push_back(tableOf("effects", "", effects, found.effects));
-    return answer;
+    auto effects = tableWith("effects", "", integer("part_row", {{}, {}, {}, {}, {}, "parts"}),
+                             text("part"), text("differs"), text("place"));
+    for (const std::string change : {"score", "in_aba", "in_abb"})
+        for (const char* end : {"", "_low", "_high"})
+            effects.columns.push_back(number(change + end));
+    for (const char* key : {"share", "changed", "p"}) effects.columns.push_back(number(key));
+    effects.columns.push_back(flag("moves"));
+    for (const auto& effect : found.effects) {
+        std::vector<double> numbers;
+        for (const auto* change : {&effect.all, &effect.ofRule[0], &effect.ofRule[1]})
+            numbers.insert(numbers.end(), {change->change, change->low, change->high});
+        addRow(effects, effect.part, found.parts[static_cast<std::size_t>(effect.part)].part,
+               kDiffers[static_cast<std::size_t>(effect.differs)],
+               kPlaces[static_cast<std::size_t>(effect.place)], numbers, effect.share,
+               effect.changed, effect.p, effect.moves);
+    }
+    return {{facts, parts, findings, rules, effects}};
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include "analysis/pairs/pair_reading.h"
 #include "analysis/parts/part_rows.h"
 #include "analysis/run_analysis.h"
+#include "answers/column_table.h"
 #include "data/continue_text.h"
 #include "data/rule_prompts.h"
 #include "data/text_tokens.h"
@@ -144,7 +145,7 @@ public:
     const std::vector<AblationRow>& rows() const { return m_rows; }
     std::int64_t examples() const { return m_prompts.examples(); }
 
-    SymbolHeads run(const Watch<SymbolHeads>& watch) {
+    Answer run(const Watch<Answer>& watch) {
         SymbolHeads found;
         describe(found);
         const auto batches = (m_draws + m_step - 1) / m_step;
@@ -176,7 +177,7 @@ public:
         }
         compareUntrained(found, [&] { advance(0.3); });
         finish(found);
-        return found;
+        return answerOf(found, facts());
     }
 
     /// Seconds of a prompt with a part in the middle patched, at the examples and at the end.
@@ -216,15 +217,7 @@ private:
     }
 
     void describe(SymbolHeads& found) const {
-        const auto text = [&](std::vector<std::int64_t> ids) {
-            return m_prompts.text(std::move(ids));
-        };
-        const auto shown = m_prompts.prompt(0, PromptRule::ABA);
-        found.draws = m_draws, found.examples = m_prompts.examples();
-        found.tokens = m_prompts.length();
-        found.items = std::ssize(m_prompts.items()), found.itemKind = m_prompts.itemKind();
-        found.prompt = text(shown.ids), found.answer = text({shown.answer});
-        found.other = text({shown.other});
+        found.draws = m_draws;
         found.parts = m_rows;
         found.permutations = m_options.permutations;
         for (std::size_t r = 0; r < m_rows.size(); ++r)
@@ -233,6 +226,22 @@ private:
                     found.effects.push_back({static_cast<int>(r), differs, place});
         for (std::size_t rule = 0; rule < kRules; ++rule)
             found.followed[rule].rule = promptRuleName(kRuleOf[rule]);
+    }
+
+    Table facts() const {
+        using columns::fact;
+        const auto shown = m_prompts.prompt(0, PromptRule::ABA);
+        return tableWith("", "",
+                         fact("pairs", 2 * m_draws,
+                              {"Pairs", {}, "Pairs of contexts, of each of the two kinds"}),
+                         fact("examples", m_prompts.examples(), {"Examples in a context"}),
+                         fact("tokens", m_prompts.length(), {"Tokens of a context"}),
+                         fact("items", std::ssize(m_prompts.items()), {"Different items"}),
+                         fact("rule_tokens", m_prompts.itemKind()),
+                         fact("prompt", m_prompts.text(shown.ids)),
+                         fact("answer", m_prompts.text({shown.answer})),
+                         fact("other", m_prompts.text({shown.other})),
+                         fact("permutations", m_options.permutations));
     }
 
     /// The answers of a batch as it is, and what its patched passes continue from.
@@ -402,8 +411,8 @@ private:
     std::unique_ptr<DecodingCache> m_cache;  ///< of a batch, without its last tokens
 };
 
-SymbolHeads runSymbolHeads(AnalysisSubject& subject, const SymbolHeadOptions& options,
-                           const Watch<SymbolHeads>& watch) {
+Answer runSymbolHeads(AnalysisSubject& subject, const SymbolHeadOptions& options,
+                      const Watch<Answer>& watch) {
     return SymbolHeadRun(subject, options).run(watch);
 }
 
@@ -423,7 +432,7 @@ AnalysisCost symbolHeadCost(AnalysisSubject& subject, const std::stop_token& sto
 }  // namespace
 
 const RegisterRunner kSymbolHeadsRunner("symbol-heads", [] {
-    auto r = makeRunner(symbolHeadFields(), runSymbolHeads, answerOf);
+    auto r = makeRunner(symbolHeadFields(), runSymbolHeads, itself);
     r.cost = symbolHeadCost;
     r.ownText = [](const OpenedModel& model, const OptionValues& values) {
         const auto prompts = promptsOf(model, structOf(symbolHeadFields(), values));

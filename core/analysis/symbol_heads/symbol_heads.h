@@ -59,10 +59,8 @@ struct SymbolHeads {
         std::string what;  ///< "rule", "token", "rule or token"
     };
 
-    std::int64_t draws = 0;  ///< of items; pairs of contexts of each kind are twice as many
-    std::int64_t examples = 0, tokens = 0, items = 0;
-    std::string itemKind, prompt, answer, other;  ///< of the first prompt
-    std::vector<AblationRow> parts;               ///< without ways, in the order of the pass
+    std::int64_t draws = 0;          ///< of items; pairs of contexts of each kind are twice as many
+    std::vector<AblationRow> parts;  ///< without ways, in the order of the pass
     std::array<Followed, 2> followed = {};
     std::vector<Effect> effects;
     std::vector<Carried> carried;
@@ -93,9 +91,9 @@ namespace relascope::core {
 /// nothing is said.
 void findSymbolHeads(SymbolHeads& found, std::int64_t seed);
 
-/// The result as an answer: "parts" (a column for each place and kind of pairs: the score),
-/// "findings", "rules" (the prompts of each rule) and "effects" with everything.
-Answer answerOf(const SymbolHeads& found);
+/// The result as an answer: `facts`, "parts" (a column for each place and kind of pairs: the
+/// score), "findings", "rules" (the prompts of each rule) and "effects" with everything.
+Answer answerOf(const SymbolHeads& found, Table facts = {});
 const FieldTable<SymbolHeadOptions>& symbolHeadFields();
 
 }  // namespace relascope::core
