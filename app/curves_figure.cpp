@@ -63,7 +63,7 @@ std::optional<View> describeCurves(const widgets::CurvePanel& panel, const RunsC
         view.subjects.push_back({path, {}, {}, {}, {}});
         look.colours.push_back(run.colorIndex);
     }
-    // Of several runs the Workbench shows no published numbers.
+    // For several runs the Workbench shows no published numbers.
     look.no_published |= !panel.hasPublished() && !publishedOf(runs, paths).empty();
     look.highlight = highlighted.isEmpty() ? 0 : paths.indexOf(highlighted) + 1;
     core::addLook(view, core::curveLookFields(), look);

@@ -92,7 +92,7 @@ private:
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
     std::unique_ptr<InspectorWhy> m_whyOfWorkbench, m_whyOfCheckpoint;
     Looker m_evaluator{wire::Lane::Long};
-    LongTask m_evaluation;  ///< of the edits over a split
+    LongTask m_evaluation;  ///< evaluation of the edits over a split
     MeasurePage* m_measure;
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;

@@ -59,8 +59,8 @@ private:
     Looker& m_looker;
     Asks m_subject;
     LongTask m_task;
-    std::optional<widgets::InspectorView> m_at;  ///< that was asked about
-    QString m_text;                              ///< of the cell that is shown
+    std::optional<widgets::InspectorView> m_at;  ///< the view that was asked about
+    QString m_text;                              ///< name of the cell that is shown
     std::vector<Place> m_trail;                  ///< the cells before it
     std::optional<wire::Asked> m_asked;          ///< the last question; nullopt: it is asked anew
     bool m_stepping = false;                     ///< the trail itself moves the inspector

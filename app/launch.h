@@ -28,7 +28,7 @@ struct Launch {
     QString study;       ///< a study folder to open
     QStringList duel;    ///< A and B of the page Duel; absolute paths
     QString model;
-    std::optional<RunOptions> options;  ///< of `train`, with --set and so on applied
+    std::optional<RunOptions> options;  ///< options of `train`, with --set and so on applied
 
     QString screenshot;  ///< PNG file to save; the window closes afterwards
     QSize size{1440, 900};

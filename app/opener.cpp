@@ -99,7 +99,7 @@ void Opener::openRuns(const QStringList& paths, const std::function<void()>& the
         m_c.runs.open(clean, [this, clean, reading, then](bool there) {
             if (there && !reading->there.contains(clean)) reading->there << clean;
             if (--reading->left > 0) return;
-            // Of several runs the one requested last is shown.
+            // If runs were requested several times, the last request is shown.
             if (--m_opens == 0) reading->there.isEmpty() ? runRefused() : showRuns(reading->there);
             if (then) then();
         });

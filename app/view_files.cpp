@@ -308,7 +308,7 @@ void ViewFiles::openCurves() {
             const auto at = look.highlight - 1;
             if (at >= 0 && at < c.selection.runs().size())
                 c.selection.setCurrent(c.selection.runs()[at]);
-            // Of several runs Compare alone shows published numbers.
+            // For several runs only Compare shows published numbers.
             const bool compared = view.subjects.size() > 1 && !look.no_published &&
                                   !publishedOf(c.runs, c.selection.runs()).empty();
             if (compared) m_window.showPage(PageId::Compare);
@@ -364,7 +364,7 @@ void ViewFiles::duelAnswered() {
     const auto view = m_wanted->view;
     auto* page = m_window.duelPage();
     auto& feeds = page->feeds();
-    if (!feeds.answer(0) || !feeds.answer(1)) return;  // those of the requests before
+    if (!feeds.answer(0) || !feeds.answer(1)) return;  // answers of the requests before
     const bool maps = view.command == core::kInspectView;
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
         if (maps && placeOf(feeds.asked(side)) != placeOf(view, subjectOnSide(view, side))) return;

@@ -50,7 +50,7 @@ std::optional<View> shownBefore(const QSettings& s) {
         View view;
         static_cast<Question&>(view) = core::questionOf(core::kInspectView, json);
         return view;
-    } catch (const std::exception&) {  // of another version
+    } catch (const std::exception&) {  // written by another version
         return std::nullopt;
     }
 }

@@ -134,10 +134,10 @@ void beginComputing(int threads);
 void checkpointOption(CLI::App& command, std::string& path, const char* help,
                       const char* name = "path", std::shared_ptr<bool> fetches = nullptr);
 
-/// A path as it is, or of "hub:ORG/NAME[@REVISION]" the folder on this machine, also of a series.
+/// A path as it is, or for "hub:ORG/NAME[@REVISION]" the folder on this machine, also of a series.
 std::string hubPlaceOf(const std::string& given);
 
-/// Of a series of the hub whose steps are followed: says how many of them are on this machine, or
+/// For a series of the hub whose steps are followed: says how many of them are on this machine, or
 /// fetches the others. Revisions without weights are left out with a note. Throws Error, Cancelled.
 void followSeries(const std::string& run, bool fetches);
 

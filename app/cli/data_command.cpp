@@ -53,7 +53,7 @@ void drawTasks(const RunOptions& options, const std::string& out, bool paper) {
 }
 
 constexpr const char* kRulesInContext = "rules-in-context";
-constexpr std::int64_t kUsualRulePairs = 100;  // of each rule
+constexpr std::int64_t kUsualRulePairs = 100;  // pairs of each rule
 constexpr std::int64_t kUsualRuleExamples = 10;
 
 /// What is written takes beside what is shown.

@@ -39,7 +39,7 @@ int drawFigure(const std::string& name, const std::string& path, const std::stri
             !preset.starts_with(figure.preset))
             throw OptionError(
                 "path", path + " is a study of " + preset + "; " + name + " is of " + figure.of);
-    figureOrigin().command.clear();  // that of the command which draws it
+    figureOrigin().command.clear();  // the line is that of the command that draws it
     if (!path.empty()) view.subjects[0].path = path;
     // Options that are given replace the figure's.
     const auto given = [&](const std::string& option) {

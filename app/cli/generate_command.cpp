@@ -120,7 +120,7 @@ Command generateCommand() {
         },
         Needs::Threads,
         [promptFile](CLI::App& app, Asked&) {
-            promptFile->clear();  // of the call before
+            promptFile->clear();  // the file of the call before
             app.add_option("--prompt-file", *promptFile,
                            "a file with the prompt, or - for standard input");
         });

@@ -79,8 +79,8 @@ struct InspectResult {
     ProbeResult result;
     std::string keptStep;          ///< the name of the kept weights that were used, if any
     EditList training;             ///< the edits that the weights are trained with
-    std::string edits;             ///< those of the command line, in words
-    nlohmann::ordered_json means;  ///< of the edits (meansJson())
+    std::string edits;             ///< the edits of the command line, in words
+    nlohmann::ordered_json means;  ///< means that the edits took (meansJson())
 };
 
 // A probe with the edits of the command line.

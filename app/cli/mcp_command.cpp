@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds kBetweenProgress(250);
 // Codes of JSON-RPC 2.0.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kUnknownMethod = -32601,
               kInvalidParameters = -32602;
-constexpr int kBusy = -32000, kUnknownResource = -32002;  // of servers, and of this protocol
+constexpr int kBusy = -32000, kUnknownResource = -32002;  // codes of servers, and of this protocol
 constexpr int kDeepest = 64;
 constexpr std::size_t kMostLine = 8U << 20U, kMostCalls = 64;
 constexpr const char* kInstructions =

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kResourcePage = 200;          // of a list
+constexpr std::size_t kResourcePage = 200;          // resources on a page of a list
 constexpr std::uint64_t kMostResource = 4U << 20U;  // bytes
 
 /// The folder without links; empty where there is none.

@@ -25,7 +25,7 @@ public:
 private:
     struct Entry {
         std::string uri, name, description, type;
-        std::string path;  ///< of a document the file, else of the run or checkpoint
+        std::string path;  ///< the file of a document, else the run or checkpoint
     };
     std::vector<Entry> entries() const;
     void addRuns(std::vector<Entry>& all) const;

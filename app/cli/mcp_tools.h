@@ -19,8 +19,8 @@ public:
     /// The result of tools/list: {"tools": [...]}.
     nlohmann::ordered_json list() const;
     bool has(const std::string& tool) const;
-    /// The result of tools/call: content and structuredContent; of one that fails the sentence,
-    /// with "isError".
+    /// The result of tools/call: content and structuredContent; if it fails, the sentence with
+    /// "isError".
     nlohmann::ordered_json call(const std::string& tool, const nlohmann::ordered_json& arguments,
                                 std::stop_token stop,
                                 const std::function<void(double)>& progress) const;
@@ -30,7 +30,7 @@ public:
     std::string placeOf(const std::string& member, const std::string& path) const;
 
 private:
-    /// The same with the folders above it made.
+    /// As placeOf(), and makes the folders above it.
     std::string madePlace(const std::string& member, const std::string& path) const;
     nlohmann::ordered_json answer(const std::string& tool, const nlohmann::ordered_json& arguments,
                                   const std::stop_token& stop,

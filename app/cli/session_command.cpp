@@ -22,7 +22,7 @@ namespace {
 
 struct SessionArguments {};
 
-// Of the requests of a window; the process answers them beside its reader.
+// Threads for the requests of a window; the process answers them beside its reader.
 int sessionThreads() {
     return std::max(1, core::usableCores() - 1);
 }

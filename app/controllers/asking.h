@@ -70,7 +70,7 @@ private:
     Measurements& m_measurements;
     LongTask m_task;
     std::optional<wire::Asked> m_begun;  ///< what has been answered in part and has not finished
-    MeasurementPtr m_measurement;        ///< that the task follows
+    MeasurementPtr m_measurement;        ///< the measurement that the task follows
 };
 
 }  // namespace relascope::app

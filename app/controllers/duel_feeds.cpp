@@ -137,7 +137,7 @@ std::optional<wire::Asked> DuelFeeds::shown(std::size_t side) const {
     if (!m_subjects[side] || !m_sides[side].result) return std::nullopt;
     auto asked = m_sides[side].feed.shown();
     auto& model = asked.subjects[0];
-    // Of a chosen step it shows the one whose weights are kept.
+    // For a chosen step it shows the one whose weights are kept.
     if (!model.checkpoint.empty()) model.checkpoint = std::to_string(m_sides[side].result->step);
     if (!m_customInput) {
         if (!m_data || !hasData(model.path, m_data->data.options)) return std::nullopt;

@@ -31,7 +31,7 @@ public:
     ~DuelFeeds() override;
 
     /// Sets the weights and edits of a side (weightsAt()); side 0 is A, side 1 is B. The data are
-    /// those of A, or of B if A is a checkpoint.
+    /// A's, or B's if A is a checkpoint.
     void setSubject(std::size_t side, std::optional<wire::Asked> subject);
     /// Makes a path chosen in FarFileDialog the subject, once the files that the window needs are
     /// mirrored; emits notOpened() if that fails.

@@ -103,7 +103,7 @@ bool ExperimentController::restoreForm(const QByteArray& saved) try {
                                reason.get<std::string>()};
     restore(state);
     return true;
-} catch (const std::exception&) {  // of another version, or damaged
+} catch (const std::exception&) {  // data of another version, or damaged
     return false;
 }
 

@@ -129,7 +129,7 @@ private:
     QStringList m_effects;
     TakenMeans m_means;
     QString m_problem, m_secondName, m_blocked;
-    /// Of the run and its model; undo steps of others are skipped.
+    /// Number of the run and its model; undo steps of others are skipped.
     quint64 m_generation = 0, m_lastGeneration = 0;
     struct Owned {
         EditList list;
@@ -137,7 +137,7 @@ private:
         quint64 generation = 0;
     };
     QString m_owner;
-    std::map<QString, Owned> m_owned;  ///< of the runs that are not shown
+    std::map<QString, Owned> m_owned;  ///< edits of the runs that are not shown
 };
 
 }  // namespace relascope::app

@@ -20,7 +20,7 @@ Looker::~Looker() {
 }
 
 std::vector<std::weak_ptr<Looker::Opened>>& Looker::all() {
-    static std::vector<std::weak_ptr<Opened>> opened;  // of the window's thread
+    static std::vector<std::weak_ptr<Opened>> opened;  // belongs to the window's thread
     std::erase_if(opened, [](const auto& one) { return one.expired(); });
     return opened;
 }

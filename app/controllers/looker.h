@@ -125,10 +125,10 @@ private:
     /// A session of this window, and who uses it.
     struct Opened {
         wire::Session session;
-        Model weights = {};                ///< that were opened last; without a path: none
+        Model weights = {};                ///< last weights opened; without a path: none
         int looking = 0;                   ///< Lookers of Lane::Look that have it
         int others = 0;                    ///< and of other lanes
-        const Looker* measures = nullptr;  ///< that of Lane::Long which has it
+        const Looker* measures = nullptr;  ///< the Looker of Lane::Long that has it
     };
     void take(std::shared_ptr<Opened> opened);
     static std::vector<std::weak_ptr<Opened>>& all();

@@ -105,7 +105,7 @@ private:
     struct Desk {
         Looker looker{wire::Lane::Long};
         LongTask task;
-        Model weights;  ///< that it has opened last
+        Model weights;  ///< the last weights that it opened
         MeasurementPtr measures;
         ~Desk();
     };

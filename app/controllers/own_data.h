@@ -18,7 +18,7 @@ struct OwnData {
     /// One undivided split, or "train", "validation" and test splits.
     std::vector<std::pair<std::string, DatasetInfo>> splits;
     std::int64_t context = 0;             ///< tokens of a window of text; 0: no text
-    std::int64_t objects = 0, width = 0;  ///< of a set, and numbers of an object; 0: no sets
+    std::int64_t objects = 0, width = 0;  ///< objects of a set, numbers of an object; 0: no sets
 };
 
 /// Options, and by key the reason for each value that follows from the data, as a sentence.

@@ -51,7 +51,7 @@ RunInput::RunInput(RunsController& runs, TrainingController& training, Selection
     });
     connect(&m_feed, &InspectorFeed::refused, this, &RunInput::refuse);
     connect(&m_feed, &InspectorFeed::failed, this, &RunInput::failed);
-    // Of a run that another program records the newest capture is what is shown of it now.
+    // A run that another program records is shown by its newest capture.
     const auto news = [this](const QString& path) {
         if (path == m_run && lacksData() && !m_selection.step()) ask();
     };

@@ -112,7 +112,7 @@ RunRecords::News RunRecords::readNews(const std::string& path, const Place& from
     for (const auto& note : news.notes) {
         if (note.level == Note::Level::Edit || note.level == Note::Level::Jump)
             record.marks.push_back(markOf(note, core::hasKeptCheckpoint(path, note.step)));
-        // Of a step that was reached twice, the last one is used.
+        // If a step was reached twice, the last sample is used.
         if (note.level == Note::Level::Sample)
             record.samples[note.step] = QString::fromStdString(note.text);
     }

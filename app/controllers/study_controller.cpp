@@ -449,7 +449,7 @@ void StudyController::takeLines(Work& work, const QByteArray& lines) {
 void StudyController::ended(const QString& path) {
     const auto node = m_works.extract(path);
     const Work& work = node.mapped();
-    // Of a process that another window has started only the last output is known.
+    // If another window has started the process, only its last output is known.
     const auto status =
         work.process ? work.process->status(std::chrono::milliseconds(500)) : std::nullopt;
     QString reason;

@@ -157,7 +157,7 @@ bool stays(const core::Analysis& analysis, const std::optional<Subject>& before,
         case AnalysisInput::Sentences:
         case AnalysisInput::OwnPrompts:
         case AnalysisInput::Pair:
-            // Those of the second model say which model it is.
+            // The edits of the second model say which model it is.
             return a.edits.size() < 2 || a.edits[1] == b.edits[1];
         default:
             return a.edits == b.edits;

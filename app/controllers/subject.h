@@ -27,14 +27,14 @@ std::optional<qint64> stepOf(const Question& question, std::size_t which = 0);
 struct Subject {
     wire::Asked asked = weightsAt({}, std::nullopt);
     std::shared_ptr<const wire::OpenedData> data;  ///< null: no data to measure on
-    QString name;        ///< of the run or checkpoint, in titles and file names
+    QString name;        ///< name of the run or checkpoint, in titles and file names
     QString sampleName;  ///< "validation 12"
-    QString cellName;    ///< of asked.cell: "patch (0, 1) \u2190 patch (2, 1)"
+    QString cellName;    ///< name of asked.cell: "patch (0, 1) \u2190 patch (2, 1)"
     QString noModel;     ///< RunsController::whyNoModel(); empty: it has one
 
     Model& model() { return asked.subjects[0]; }
     const Model& model() const { return asked.subjects[0]; }
-    /// Those of the inspector; the enabled ones apply to everything that is measured.
+    /// The edits of the inspector; the enabled ones apply to everything that is measured.
     EditList& edits() { return asked.edits[0]; }
     const EditList& edits() const { return asked.edits[0]; }
     void setData(std::shared_ptr<const wire::OpenedData> opened);

@@ -109,7 +109,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
     using End = wire::DoorClient::End;
     auto& mail = job->mailbox;
     const bool attached = !job->attach.empty();
-    std::string host, run;  // of another machine; the run in training
+    std::string host, run;  // the other machine; the run in training
     bool said = false;
     wire::DoorClient::Listener listener;
     listener.waiting = [&](const std::string& held) { mail.wait(held); };

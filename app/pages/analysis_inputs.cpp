@@ -174,7 +174,7 @@ void AnalysisInputs::addTo(wire::Asked& asked) const {
         if (!ofA.empty()) split = ofA;
     } else {
         asked.set("corrupt", "sample:" + std::to_string(m_example->value()));
-        // Of examples of two splits A has no words, and is sent as it is.
+        // If the examples are of two splits, A has no words and is sent as it is.
         if (!ofA.empty() && split != ofA)
             std::erase_if(asked.options,
                           [](const Option& option) { return option.name == "clean"; });

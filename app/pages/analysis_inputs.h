@@ -48,7 +48,7 @@ public:
     /// Adds what is chosen to a question about the subject, which is there.
     void addTo(wire::Asked& asked) const;
 
-    // Of analyses of pairs alone:
+    // Only for analyses of pairs:
     /// Sets an input that was dropped or typed as B, instead of an example of a split.
     void setSecond(std::optional<ProbeSample> sample, const QString& name);
     /// Why B cannot be patched into the subject's input: there is none, or it has another length.

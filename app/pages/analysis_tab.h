@@ -61,9 +61,9 @@ public:
     /// Shows what was measured before in this window, of the same subject with the same options.
     /// Returns whether there was such a result.
     bool recall();
-    /// The same, or what is stored beside the run, also of a scan of kQuickScan seconds.
+    /// As recall(), or what is stored beside the run, also by a scan of kQuickScan seconds.
     void findKept();
-    /// The same with options that the controls do not show.
+    /// Measures with options that the controls do not show.
     void run(wire::Asked asked);
     /// The split that is measured on; empty where the data are not known.
     QString split() const { return m_inputs->split(); }
@@ -120,8 +120,8 @@ private:
     std::map<std::string, core::OptionValues> m_ofPath;
     QWidget* m_options;  ///< all rows of controls
     AnalysisOptions* m_controls;
-    AnalysisOptions* m_above = nullptr;  ///< of fields above the button; null: there are none
-    QPushButton* m_fold = nullptr;       ///< of analyses on demand; shows and hides their options
+    AnalysisOptions* m_above = nullptr;  ///< fields above the button; null: there are none
+    QPushButton* m_fold = nullptr;       ///< analyses on demand: shows and hides their options
     AnalysisInputs* m_inputs;
     QPushButton* m_run;
     JobStrip* m_strip;
@@ -136,7 +136,7 @@ private:
     std::optional<wire::Asked> m_asked, m_shown;
     QString m_refusal;
     QString m_caption;       ///< caption of the last question
-    QString m_viewFile;      ///< of the view that is being opened
+    QString m_viewFile;      ///< file of the view that is being opened
     QTimer m_start;          ///< delay, as typed or dragged values change many times a second
     bool m_running = false;  ///< the analysis, not only its cost
     bool m_read = false;     ///< the result was or is being computed for this subject

@@ -263,7 +263,7 @@ void AnalysisWindow::restoreOptions(const QByteArray& options) {
                 kept[path] = core::optionsFromJson(at->second->analysis(), values);
             at->second->setOfPaths(kept);
         } catch (const Error&) {
-            // Of another version, too.
+            // Settings of another version, too.
         }
 }
 

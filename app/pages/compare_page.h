@@ -91,7 +91,7 @@ private:
     QStringList m_drawn;  ///< runs with points in the curves
     QString m_reference;
     std::optional<QString> m_comparison;  ///< the set of runs that the notes shown belong to
-    QHash<QString, std::vector<core::PublishedResult>> m_published;  ///< of the options of a run
+    QHash<QString, std::vector<core::PublishedResult>> m_published;  ///< by path of the run
     std::vector<std::pair<QString, std::vector<std::pair<std::string, std::string>>>> m_compared;
     CompareNotes m_texts;
 };

@@ -71,8 +71,8 @@ public:
 Q_SIGNALS:
     /// "Set up training" with files of the user's own.
     void setUpRequested(const relascope::app::OwnData& own);
-    /// The same with other data: kind, task, path and the named fields are copied to the options of
-    /// the next run.
+    /// "Set up training" with other data: kind, task, path and the named fields are copied to the
+    /// options of the next run.
     void trainOnRequested(const relascope::DataOptions& data,
                           const std::vector<std::string>& fields,
                           const relascope::DatasetInfo& info);

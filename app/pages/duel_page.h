@@ -104,7 +104,7 @@ private:
     QStackedWidget* m_below;
     AnalysisWindow* m_measure;
     widgets::EmptyState* m_apart;
-    std::array<QString, 2> m_paths;  ///< of A and B, whose maps may be shown
+    std::array<QString, 2> m_paths;  ///< paths of A and B, whose maps may be shown
     bool m_first = true;             ///< nothing of this B has been shown yet
     bool m_narrow = false;
 };

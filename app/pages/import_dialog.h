@@ -68,7 +68,7 @@ private:
 
     QLineEdit* m_path;
     QComboBox *m_kind, *m_task;
-    /// Of an .npz: images and labels, and those of the test split.
+    /// Arrays of an .npz: images and labels, and those of the test split.
     std::array<QComboBox*, 2> m_images, m_labels;
     QComboBox* m_side;
     widgets::FieldForm* m_form;
@@ -79,7 +79,7 @@ private:
     QString m_found;     ///< what was detected
     QString m_problem;   ///< why its arrays are no labelled images
     std::vector<core::NpzArray> m_arrays;
-    QSize m_size;  ///< of the first pictures of a folder, where they have one
+    QSize m_size;  ///< common size of the first pictures of a folder, if any
     bool m_validating = false, m_own = false;  ///< m_own: the user chose the kind
     quint64 m_request = 0;
     std::unique_ptr<JobQueue> m_jobs;

@@ -113,7 +113,7 @@ OptionRow* OptionRows::find(const QString& key) const {
 struct NewStudyDialog::Verdict {
     StudyPlan plan;
     QString path;
-    QString field, sentence;  ///< of the first problem
+    QString field, sentence;  ///< field and sentence of the first problem
     std::size_t runs = 0;
     double steps = 0.0;
     bool taken = false;  ///< there is a file or folder of that name

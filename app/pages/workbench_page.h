@@ -107,7 +107,7 @@ private:
     widgets::FindingsBar* m_findings;
     JobStrip* m_scanning;
     widgets::CurvePanel* m_curves;
-    QWidget* m_strip;  ///< of time: the curves and their track
+    QWidget* m_strip;  ///< strip of time: the curves and their track
     bool m_scansAtEnd = false;
     bool m_recalled = false;  ///< a scan that is kept was looked for
     bool m_asked = false;     ///< the user waits for a scan

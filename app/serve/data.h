@@ -44,7 +44,7 @@ public:
     const Splits& splits(const wire::Data& data);
     /// The split of this name; null if it is unknown.
     core::DatasetPtr find(const wire::Data& data, const std::string& split);
-    /// The same. Throws OptionError("--split", ...) where it is unknown.
+    /// The split of this name. Throws OptionError("--split", ...) where it is unknown.
     core::DatasetPtr at(const wire::Data& data, const std::string& split);
     /// The name of the first split that is for tests, or else of validation.
     std::string firstTest(const wire::Data& data);

@@ -8,7 +8,7 @@
 namespace relascope::serve {
 
 /// The stored result for the same weights, examples, options and edits; nullopt if there is none.
-/// Of the examples, the contents of those that were read are compared. Files that are damaged or of
+/// Examples are compared by the contents of those that were read. Files that are damaged or of
 /// another format are skipped. Throws OptionError for wrong options, FileError for a result whose
 /// indices are wrong.
 std::optional<Answer> keptResult(const core::Analysis& analysis, core::AnalysisSubject& subject,

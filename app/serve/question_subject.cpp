@@ -334,7 +334,7 @@ void readSentences(AskedSubject& input, const Question& a, OpenedDataSets& sets)
     input.caption = input.subject.data->info().name;
 }
 
-/// Of inputs that have classes without being examples of the data.
+/// The class names for inputs that have classes without being examples of the data.
 std::vector<std::string> classNamesFor(const core::OpenedModel& model, const std::string& path,
                                        OpenedDataSets& sets) {
     const auto kind = model.options().input();
@@ -469,7 +469,7 @@ std::shared_ptr<const core::AnalysisSubject> otherSubject(const wire::Asked& a,
     // If the other model has other tokens, it reads the text of the same example.
     const auto sample = core::inTokensOf(other->model->tokenizer().get(), first.points);
     try {
-        // Of the data of A, on its example; pictures as B reads them.
+        // The edits use the data of A, on its example; pictures as B reads them.
         other->interventions = interventionsOf(a, 1, *other->model, sample, sets);
     } catch (const OptionError& error) {
         throw OptionError("--other-edit", error.message());

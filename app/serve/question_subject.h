@@ -19,7 +19,7 @@ namespace relascope::serve {
 
 struct SampleInput {
     ProbeSample sample;
-    std::vector<std::string> classNames;  ///< those given, or of an example of the data
+    std::vector<std::string> classNames;  ///< as given, or as in the example's data
 };
 /// Reads an image file as an input of the model. Throws OptionError(`option`, ...) if the model
 /// does not read images, FileError if the file cannot be read.

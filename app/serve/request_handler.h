@@ -45,7 +45,7 @@ private:
     Model m_opened;
     std::string m_tokenizer;
     bool m_rounded = false;  ///< to bfloat16
-    /// Of these weights.
+    /// What is kept for these weights.
     core::KeptWork m_kept;
 
     /// All hook points, as found for the first input; other inputs may have other numbers of

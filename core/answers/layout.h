@@ -56,7 +56,7 @@ struct Layout {
         bool muted = false;
         Request request = {};
         int number = 0;                       ///< before the text; 0: none
-        std::string more = {}, moreTip = {};  ///< of a numbered line: folds below it
+        std::string more = {}, moreTip = {};  ///< text that folds below a numbered line
     };
     struct List {
         std::string name;
@@ -73,14 +73,14 @@ struct Layout {
         GridStyle style = {};
         Tint tint = Tint::Signed;
         double least = 0.0;        ///< Tint::Signed: the least end of the colours
-        std::string caption = {};  ///< of a bar of the colours; empty: none
+        std::string caption = {};  ///< caption of a colour bar; empty: no bar
         /// In a line below all, as long as the pointer is on no cell. Empty: there is no line.
         Of<std::string> hint = {};
-        bool numbers = false;       ///< that line is about numbers
+        bool numbers = false;       ///< the hint is about numbers
         Of<GridPlace> begins = {};  ///< the cell that is current at first
-        Of<Request> request = {};   ///< of the cell that is chosen
+        Of<Request> request = {};   ///< request of the chosen cell
         int height = 0;             ///< 0: as much as there is room for
-        int widest = 900;           ///< of figures
+        int widest = 900;           ///< greatest width in figures
         bool widens = false;        ///< figures are as wide as it is
         std::string below = {};     ///< a sentence below it in figures
     };
@@ -121,14 +121,14 @@ struct Layout {
     std::vector<Element> elements = {};
     std::string empty = "Not measured.";  ///< without an answer
     std::string file = {};  ///< name that is suggested for files; empty: the analysis'
-    Of<std::vector<Heading>> heads = {};  ///< of figures; empty: the title, and `about`
+    Of<std::vector<Heading>> heads = {};  ///< lines above figures; empty: the title, and `about`
     int figureWidth = 1000;
     enum { Below, Across, Down } split = Below;  ///< in the last two the user divides the room
     bool ruled = true;                           ///< a line between two elements
     Button button = {};
 };
 
-/// Of an analysis that declares none: the values of its answer, its sentences, and its tables.
+/// The layout of an analysis that declares none: the answer's values, sentences and tables.
 Layout tablesLayout();
 /// The sentences of an answer: of its tables of one column of texts.
 Layout::Says shownSentences();

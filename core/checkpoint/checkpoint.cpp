@@ -70,7 +70,7 @@ void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
 void describeModel(CheckpointInfo& info, const CheckpointSource& source) {
     try {
         auto model = checkpointModel(source, &info.configFrom, &info.unusedKeys);
-        if (info.config.empty()) info.config = modelToPublishedConfig(model);  // of a run
+        if (info.config.empty()) info.config = modelToPublishedConfig(model);  // for a run
         info.problems = compareCheckpoint(model, source);
         info.outline = modelOutline(model);
         info.title = modelTitle(model);
@@ -216,7 +216,7 @@ std::vector<CheckpointProblem> unequalNames(const ModelOptions& model,
                                             const CheckpointSource& source) {
     std::vector<CheckpointProblem> problems;
     if (!familyOf(model)->sharedMustEqual) return problems;
-    std::map<std::string, std::string> first;  // of every name in the model
+    std::map<std::string, std::string> first;  // a tensor's first name, by every name in the model
     for (const auto& shape : modelShapes(model))
         first[shape.name] = shape.aliasOf.empty() ? shape.name : shape.aliasOf;
     const FamilyFile file(model, source.tensors());

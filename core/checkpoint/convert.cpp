@@ -64,7 +64,7 @@ enum class SharedTensors { Once, EveryName };
 void writeAsSafetensors(const CheckpointSource& source, const std::string& path,
                         const std::string& configuration, Pump& pump, SharedTensors names) {
     std::map<std::string, std::string>
-        first;  // of each shared tensor, by the name it is read under
+        first;  // first name of a shared tensor, by the name it is read under
     for (const auto& t : source.tensors())
         if (!t.sameAs.empty()) {
             auto& name = first.emplace(t.sameAs, t.sameAs).first->second;

@@ -23,8 +23,8 @@ struct KeptStep {
     std::int64_t base = -1;       ///< the step that it is the difference to; -1: none
     bool marked = false;          ///< never dropped for another one
     std::uint32_t checksum = 0;   ///< checksum of its values, from the header
-    std::string checkpoint = {};  ///< of KeptForm::External: a path, or "hub:ORG/NAME@COMMIT"
-    std::string name = {};        ///< of KeptForm::External: "chck_10M"
+    std::string checkpoint = {};  ///< for KeptForm::External: a path, or "hub:ORG/NAME@COMMIT"
+    std::string name = {};        ///< for KeptForm::External: "chck_10M"
     bool here = true;             ///< false: load() fetches it first
 };
 

@@ -21,7 +21,7 @@ std::string nanochatMeta(const std::string& weights);
 
 /// The configuration in a meta file, with `model_type`. Throws FileError naming file and key.
 std::string nanochatConfig(const std::string& meta);
-/// The same of the text of such a file.
+/// The configuration in the text of such a file.
 std::string nanochatConfigIn(const std::string& text, const std::string& meta);
 /// Throws FileError for weights of nanochat without their meta file, naming another that is there.
 void requireNanochatMeta(const std::string& weights);

@@ -17,7 +17,7 @@ struct SeriesStep {
     std::int64_t step = 0;    ///< as the name counts: steps, words or tokens
     std::string name;         ///< "chck_10M", "step1000"
     std::string checkpoint;   ///< a path, or "hub:ORG/NAME@COMMIT"
-    std::uint64_t bytes = 0;  ///< of its files, about; 0: unknown
+    std::uint64_t bytes = 0;  ///< approximate size of its files; 0: unknown
 };
 
 /// Names that are steps of one training.

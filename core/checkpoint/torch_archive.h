@@ -27,7 +27,7 @@ struct ArchiveTensor {
     std::string name;                         ///< its name in the file
     std::string dtype;                        ///< safetensors' names
     std::vector<std::int64_t> shape, stride;  ///< stride in elements, never negative
-    std::uint64_t offset = 0;                 ///< of its first element, in bytes of the storage
+    std::uint64_t offset = 0;                 ///< byte of its first element in the storage
     std::uint64_t bytes = 0;                  ///< row-major, without gaps
     std::uint64_t span = 0;                   ///< bytes from its first to its last element
     bool contiguous = false;                  ///< row-major in its storage as well

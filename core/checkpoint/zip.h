@@ -17,7 +17,7 @@ namespace relascope::core {
 
 struct ZipEntry {
     std::string name;
-    std::uint64_t offset = 0;  ///< of the entry's bytes in the file
+    std::uint64_t offset = 0;  ///< place of the entry's bytes in the file
     std::uint64_t size = 0;
     std::uint32_t crc = 0;
 };

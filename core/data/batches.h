@@ -29,7 +29,7 @@ struct Batch {
     torch::Tensor targetIn;  ///< for sequences: the start, then the answer but its last; [b, m]
     torch::Tensor mixed;     ///< for mixed images: the fraction of each class, [b, classes] float
     TargetKind kind = TargetKind::Class;
-    bool hidden = false;  ///< of HiddenWords: targets of -1 do not count
+    bool hidden = false;  ///< made from HiddenWords: targets of -1 do not count
     std::int64_t size() const { return targets.size(0); }
 };
 

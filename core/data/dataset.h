@@ -111,7 +111,7 @@ public:
     struct Shape {
         std::int64_t source = 0;            ///< elements, after padding
         std::int64_t width = 0;             ///< numbers of one source vector; 0: tokens
-        std::int64_t sourceVocabulary = 0;  ///< of source tokens
+        std::int64_t sourceVocabulary = 0;  ///< number of source token ids
         std::int64_t target = 0;            ///< tokens, after padding
         std::int64_t targetVocabulary = 0;
         std::int64_t start = 0;  ///< the token that the decoder reads first

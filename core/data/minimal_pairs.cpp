@@ -34,7 +34,7 @@ public:
         const std::filesystem::path named = path;
         m_name = named.filename().string();
         m_stem = named.stem().string();
-        if (m_stem.ends_with(".jsonl") || m_stem.ends_with(".json"))  // of .jsonl.gz
+        if (m_stem.ends_with(".jsonl") || m_stem.ends_with(".json"))  // the name ended in .jsonl.gz
             m_stem = m_stem.substr(0, m_stem.rfind('.'));
     }
 

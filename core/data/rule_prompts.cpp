@@ -13,7 +13,7 @@ namespace relascope::core {
 namespace {
 
 constexpr std::size_t kMostItems = 1000;  // enough for prompts that do not repeat each other
-constexpr std::size_t kFewestItems = 4;   // of one example and the last sequence
+constexpr std::size_t kFewestItems = 4;   // items of one example and the last sequence
 constexpr std::size_t kShortestWord = 3;  // letters: " a" and " th" are no words
 
 /// The kinds of items, those that are preferred first.

@@ -15,7 +15,7 @@ namespace relascope::core {
 /// Little-endian ids of `width` bytes (1, 2, 4 or 8) in a file.
 struct TokenPart {
     std::shared_ptr<const MappedFile> file;
-    std::uint64_t offset = 0;  ///< of the first id, in bytes
+    std::uint64_t offset = 0;  ///< offset of the first id, in bytes
     std::int64_t count = 0;
     int width = 2;
     bool isSigned = false;

@@ -39,9 +39,9 @@ struct SentenceTokens {
 /// Minimal pairs in the tokens of a model; equal sentences are one.
 struct TokenizedPairs {
     struct Pair {
-        std::int64_t index = 0;  ///< in the data
-        std::size_t good = 0;    ///< of `sentences`
-        std::vector<std::size_t> bad = {};
+        std::int64_t index = 0;             ///< in the data
+        std::size_t good = 0;               ///< index into `sentences`
+        std::vector<std::size_t> bad = {};  ///< indices into `sentences`
     };
     std::vector<SentenceTokens> sentences;
     std::vector<Pair> pairs;
@@ -63,9 +63,9 @@ std::int64_t beginningToken(const Tokenizer& tokenizer);
 /// Sentences of one length as examples, so that a batch needs no padding.
 struct SentenceGroup {
     std::shared_ptr<const TokenDataset> data;
-    std::vector<std::size_t> sentences;  ///< of TokenizedPairs, by example
+    std::vector<std::size_t> sentences;  ///< indices into TokenizedPairs::sentences, by example
 };
-/// Of all sentences, the shortest ones first.
+/// The groups of all sentences, the shortest ones first.
 std::vector<SentenceGroup> groupedSentences(const TokenizedPairs& pairs, TokenizerPtr tokenizer);
 /// The good sentences one after another, as windows of the longest one's length.
 DatasetPtr goodText(const TokenizedPairs& pairs, TokenizerPtr tokenizer);
@@ -83,12 +83,12 @@ double sentenceScore(const SentenceTokens& sentence, const std::vector<double>& 
 /// A good sentence beside the most likely of the wrong ones.
 struct PairScore {
     double good = 0.0, bad = 0.0;
-    std::size_t worst = 0;  ///< which of the wrong ones
+    std::size_t worst = 0;  ///< index of the wrong one in Pair::bad
     double difference() const { return good - bad; }
     bool right() const { return good > bad; }
     bool tie() const { return good == bad; }
 };
-/// `scores`: of all sentences.
+/// `scores`: the scores of all sentences.
 std::vector<PairScore> pairScores(const TokenizedPairs& pairs, const std::vector<double>& scores);
 
 /// The exact 95 % interval of a proportion (Clopper and Pearson 1934). Neither has to be whole.

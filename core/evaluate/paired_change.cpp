@@ -21,7 +21,7 @@ constexpr double kChangeTail = 0.025, kChangeErrors = 1.959964;
 
 /// Examples with the same content.
 struct ChangeUnit {
-    double sum = 0.0, weight = 0.0;  ///< of change times weight, and of the weights
+    double sum = 0.0, weight = 0.0;  ///< sums of change times weight, and of the weights
     bool whole = true;               ///< all of them gained, lost, or did neither
     double first = 0.0;
 };

@@ -16,10 +16,10 @@ namespace relascope::core {
 /// A sentence once for each token that is scored.
 struct HiddenRows {
     torch::Tensor rows;                ///< tokens with hidden ones, [scored, n] int64
-    std::vector<std::int64_t> places;  ///< of the scored tokens, ascending
+    std::vector<std::int64_t> places;  ///< places of the scored tokens, ascending
 };
 /// `words`: the number of each token's word, -1 for tokens that are neither hidden nor scored.
-/// Those before place `from` are not scored.
+/// Tokens before place `from` are not scored.
 HiddenRows hiddenRows(const std::vector<std::int64_t>& tokens,
                       const std::vector<std::int64_t>& words, std::int64_t mask,
                       std::int64_t from = 0);

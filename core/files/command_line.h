@@ -27,7 +27,7 @@ std::string commandLine(const std::vector<std::string>& words);
 /// Adds an option and its value: `--name VALUE`, or `--name=VALUE` if the value begins with "-"
 /// and would be taken for another option.
 void addWords(std::vector<std::string>& words, const std::string& option, const std::string& value);
-/// The same for the value of a field, whose "_" are "-" in the option: a flag if it is true,
+/// Adds the value of a field, whose "_" are "-" in the option: a flag if it is true,
 /// every text of a list by itself, numbers of a list in one word.
 void addField(std::vector<std::string>& words, const std::string& field, const FieldValue& value);
 /// The name of the file or folder at a path, also of ".", for captions.

@@ -51,7 +51,7 @@ private:
     /// What the points of the table's numbers are.
     struct Points {
         bool decimal = false, thousands = false;
-        std::string example;  ///< of thousands, or of a decimal comma
+        std::string example;  ///< a number with thousands, or with a decimal comma
     };
     const Points& points() const;
     std::string placeText(std::size_t column) const;

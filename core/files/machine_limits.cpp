@@ -49,7 +49,7 @@ void lower(std::optional<Number>& limit, Number other) {
 
 /// A hierarchy of control groups, and the group of this process in it.
 struct Hierarchy {
-    std::string controller;  ///< of version 1; empty: version 2
+    std::string controller;  ///< its controller in version 1; empty: version 2
     std::string mount, folder;
 };
 

@@ -12,7 +12,7 @@ namespace relascope::core {
 struct MachineLimits {
     std::optional<double> cores;              ///< processors that are worth of time: 0.5
     std::optional<std::uint64_t> memory;      ///< bytes
-    std::optional<std::uint64_t> memoryLeft;  ///< of these, what the group does not use yet
+    std::optional<std::uint64_t> memoryLeft;  ///< bytes of these that the group does not use yet
 };
 
 /// The limits of this process as they are now; none where there are none. `root` stands before the

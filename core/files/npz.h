@@ -8,7 +8,7 @@
 
 #include "files/npy.h"
 
-struct zip;  // of libzip
+struct zip;  // from libzip
 
 namespace relascope::core {
 
@@ -24,8 +24,8 @@ struct NpzArray {
 /// Its arrays, in the order of the archive. Throws FileError for a file that is no archive, or has
 /// more than 1,000 members.
 std::vector<NpzArray> npzArrays(const std::string& path);
-/// The same of an archive that is open; `path` is for messages. Throws FileError also for a member
-/// that is there twice.
+/// The arrays of an open archive; `path` is for messages. Throws FileError also for a member that
+/// is there twice.
 std::vector<NpzArray> npzArrays(zip* archive, const std::string& path);
 
 /// Names of arrays of images and of their labels; those of the test split may be empty.

@@ -27,7 +27,7 @@ ModelInput secondInput(const EditInput& from, const ModelOptions& options, const
         if (!data.image) throw OptionError(field + ".image", "pictures cannot be read here");
         try {
             sample = data.image(from.image);
-        } catch (const OptionError& error) {  // of the reader, which does not know the field
+        } catch (const OptionError& error) {  // from the reader, which does not know the field
             throw OptionError(field + ".image", error.message());
         } catch (const FileError& error) {
             throw OptionError(field + ".image", error.what());

@@ -43,9 +43,9 @@ private:
     const ModelOptions& m_options;
     std::unique_ptr<ActiveEdits> m_session;
     std::vector<std::string> m_streamNames;
-    std::int64_t m_streamBytes = 0;                  // of all; for a text of one token
+    std::int64_t m_streamBytes = 0;                  // size of all; for a text of one token
     ProbeSample m_sample;                            // sample of the last plain()
-    std::map<std::string, torch::Tensor> m_streams;  // those of m_sample, by block
+    std::map<std::string, torch::Tensor> m_streams;  // streams of m_sample, by block
     std::vector<RelationMap> m_maps;
 };
 

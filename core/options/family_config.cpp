@@ -569,7 +569,7 @@ private:
     const Json &m_whole, &m_config;
     std::set<std::string> m_used;
     std::vector<std::pair<std::string, std::int64_t>>
-        m_factorLists;  // of longrope, and their lengths
+        m_factorLists;  // keys of longrope's lists, and their lengths
     std::vector<std::string> m_unusedParts;
     std::map<std::string, std::string> m_names;  // key of the file, by option
 };

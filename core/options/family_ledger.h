@@ -18,7 +18,7 @@ struct FamilyFacts {
     std::string attribution;    ///< "logits", or "none"
     std::string training;       ///< "continues" from the checkpoint, or "none"
 };
-/// Of models as `model_type` alone describes them, in the order of the tables.
+/// The facts of models as `model_type` alone describes them, in the order of the tables.
 std::vector<FamilyFacts> familyLedger();
 
 /// Why a configuration whose model_type is no family's does not open, and what to do instead: "is

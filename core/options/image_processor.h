@@ -18,7 +18,7 @@ struct ImageProcessor {
     bool scales = true;         ///< else pictures have that size already
     Filter filter = Filter::Bilinear;
     int cropHeight = 0, cropWidth = 0;    ///< the middle that is kept; 0: all
-    std::vector<double> mean, deviation;  ///< of pixels in 0..1, a number a channel
+    std::vector<double> mean, deviation;  ///< statistics of pixels in 0..1, a number a channel
 
     bool operator==(const ImageProcessor&) const = default;
 };

@@ -11,11 +11,11 @@
 namespace relascope::core {
 
 struct ImportGuess {
-    std::string id;    ///< of the form (types/data_kind.h); empty: no known one
+    std::string id;    ///< id of the form (types/data_kind.h); empty: no known one
     std::string task;  ///< for kinds that have several
     std::string path;  ///< the path to read: the folder, if a file in a data folder was given
     std::string text;  ///< what was found, or why nothing was
-    std::vector<NpzArray> arrays = {};  ///< of an .npz: those of numbers
+    std::vector<NpzArray> arrays = {};  ///< arrays of numbers in an .npz
     ImageArrays chosen = {};            ///< which of them look like labelled images
 };
 /// Reads the names of files only, and the beginning of a single file or of its arrays. Never

@@ -19,8 +19,8 @@ struct PublishedResult {
 };
 /// The published results for that preset, model and training size; empty if there are none.
 std::vector<PublishedResult> publishedResults(const RunOptions& options);
-/// Those for the options of a run; empty also for a run of another version, whose options are not
-/// known.
+/// The published results for the options of a run; empty also for a run of another version, whose
+/// options are not known.
 std::vector<PublishedResult> publishedResults(const RunInfo& info);
 
 /// A run beside these results, those of its options, without its note: the published value and the

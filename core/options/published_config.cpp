@@ -102,7 +102,7 @@ bool namesClass(const Family& family, const Json& json) {
     const auto names = [&family](const Json& value) {
         if (!value.is_string()) return false;
         const auto text = value.get<std::string>();
-        const auto last = text.substr(text.rfind('.') + 1);  // of "configuration_x.XConfig"
+        const auto last = text.substr(text.rfind('.') + 1);  // "X" of "module.X"
         return last == family.configClass || std::find(family.classes.begin(), family.classes.end(),
                                                        last) != family.classes.end();
     };

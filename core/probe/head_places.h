@@ -47,7 +47,7 @@ private:
 /// row, its column, its neighbours. Rows of any number of maps are added.
 class PlaceShares {
 public:
-    /// Of the tokens of a text, or, with `columns` above 0, of the patches of a grid.
+    /// For the tokens of a text, or, with `columns` above 0, the patches of a grid.
     explicit PlaceShares(int objects, int columns = 0);
 
     /// Row i of a map, [objects]. `lineStart`: the first token of the line of i; -1: not among the

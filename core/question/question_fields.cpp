@@ -19,7 +19,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::int64_t kMostIndex = 1 << 30;  // of tokens, samples and objects
+constexpr std::int64_t kMostIndex = 1 << 30;  // for tokens, samples and objects
 
 FieldSpec askedField(const char* name, FieldKind kind, const char* help, double least = 0,
                      double most = static_cast<double>(kMostIndex)) {

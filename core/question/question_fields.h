@@ -35,7 +35,7 @@ struct AskedModels {
     bool changed = true;          ///< takes edits
     bool placed = true;           ///< takes a device
     AskedOf of = AskedOf::Weights;
-    std::string name = "path";  ///< of the word or list, also in JSON
+    std::string name = "path";  ///< name of the word or list, also in JSON
     std::string help = "run or checkpoint folder";
 };
 /// Throws OptionError("command", ...) for a command that is no question.

@@ -11,8 +11,8 @@ namespace relascope::core {
 
 /// The words of relascope-cli that ask a question, without the program.
 std::vector<std::string> wordsOf(const Question& question);
-/// The same of what a view shows, and how it is looked at, without the option for a file, which is
-/// outOption().
+/// The words that ask for what a view shows, and for how it is looked at; without the option for a
+/// file, which is outOption().
 std::vector<std::string> wordsOf(const View& view);
 /// The option of the view's command that names the file to draw: "--out", of a study "--figure";
 /// empty for what is printed.

@@ -75,7 +75,7 @@ private:
     std::vector<std::size_t> m_bucketOf;
     std::vector<torch::Tensor> m_views;  ///< the gradients
     torch::Tensor m_flags;  ///< at the end of the last bucket: 1 for gradients that arrived
-    std::vector<std::int64_t> m_arrivals;  ///< of each gradient, in the last pass of this step
+    std::vector<std::int64_t> m_arrivals;  ///< arrivals by gradient, in the last pass of this step
     std::vector<bool> m_seen;              ///< gradients that have arrived in this step
     std::size_t m_started = 0;
     bool m_planned = false, m_expectsLast = false, m_overlap = true;

@@ -93,7 +93,7 @@ std::string meetingFile(const std::string& launcher, const Environment& environm
                         const char* job) {
     std::string id = textOf(environment, job);
     if (launcher == "srun") id += "." + textOf(environment, "SLURM_STEP_ID");
-    if (id.empty()) id = std::to_string(getppid());  // of ranks that one process has started
+    if (id.empty()) id = std::to_string(getppid());  // one process has started the ranks
     for (char& c : id)
         if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
     const auto runtime = textOf(environment, "XDG_RUNTIME_DIR");

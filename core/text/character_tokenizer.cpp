@@ -24,7 +24,7 @@ CharacterTokenizer::CharacterTokenizer(std::string name, std::vector<std::string
         std::string_view rest = m_pieces[id];
         if (rest.empty()) continue;
         const auto c = takeCharacter(rest);
-        if (!c || !rest.empty()) continue;  // of the unknown alone
+        if (!c || !rest.empty()) continue;  // only the unknown piece is no character
         if (*c >= m_ids.size()) m_ids.resize(*c + 1, m_unknown);
         m_ids[*c] = static_cast<std::int32_t>(id);
     }

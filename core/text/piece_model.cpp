@@ -63,7 +63,7 @@ void Unigram::encode(std::string_view word, std::vector<std::int32_t>& ids) cons
     constexpr std::int32_t kUnknown = -1;
     struct Cut {  // the best cut of the text up to here
         double score = -std::numeric_limits<double>::infinity();
-        std::uint32_t begin = 0;  ///< of its last piece
+        std::uint32_t begin = 0;  ///< where its last piece begins
         std::int32_t id = kUnknown;
         bool there = false;
     };

@@ -42,7 +42,7 @@ public:
     std::string key() const override;
 
 private:
-    PieceTrie m_begin, m_inside;  // those inside without their prefix
+    PieceTrie m_begin, m_inside;  // pieces inside a word are without their prefix
     std::string m_prefix;
     std::int32_t m_unknown;
     std::size_t m_longest;

@@ -192,7 +192,7 @@ private:
             m_file["normalizer"]["strip_accents"] = *strip;
     }
 
-    // Those of BertTokenizer that no file names.
+    // Adds the tokens of BertTokenizer that no file names.
     void addBertTokens() {
         for (const auto& [role, content] : kBertTokens)
             if (m_roles.emplace(role, m_special.size()).second)
@@ -559,7 +559,7 @@ private:
     std::unordered_map<std::string, std::int64_t> m_ids;
     std::unordered_map<std::string, std::size_t> m_listed;  ///< places in m_added
     std::map<std::int64_t, std::string> m_contents;
-    std::int64_t m_pieces = 0, m_mostAdded = -1;  ///< of the vocabulary; an id of m_added
+    std::int64_t m_pieces = 0, m_mostAdded = -1;  ///< size of the vocabulary; largest id in m_added
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ inline constexpr const char* kTokenizerPickle = "tokenizer.pkl";
 
 /// Reads a pickled tokenizer of tiktoken: nothing in it is imported or called. Throws FileError.
 TokenizerPtr openTokenizerPickle(const std::string& path);
-/// The same of bytes; `path` is used in messages and as the name.
+/// Parses the bytes of such a file; `path` is used in messages and as the name.
 TokenizerPtr parseTokenizerPickle(std::vector<std::uint8_t> bytes, const std::string& path);
 
 /// The tokenizer.pkl of weights in a folder: in it, or where nanochat keeps it, in ../../tokenizer;

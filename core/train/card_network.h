@@ -30,7 +30,7 @@ struct CardTable {
     std::int64_t width = 0;
     std::vector<float> vectors;  ///< [cards, width], -1 .. 1
     double accuracy = 0.0;       ///< fraction of attributes classified correctly, 0 .. 1
-    std::int64_t epochs = 0;     ///< of training that were needed
+    std::int64_t epochs = 0;     ///< epochs of training that were needed
 };
 
 /// Trains conv 32 5x5 relu, max-pool 4, twice; Linear 64 relu; Linear `embedding` tanh, the vector;

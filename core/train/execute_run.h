@@ -31,7 +31,7 @@ struct RankSettings {
 struct RunRequest {
     std::string path;       ///< folder of the new run, or of the run to resume
     RunOptions options;     ///< for a resumed run: all but the model options, which it keeps
-    std::int64_t seed = 0;  ///< of a new run
+    std::int64_t seed = 0;  ///< seed of a new run
     bool resume = false;
     /// Interventions from the first step on, or from where a resumed run is; empty: none, or the
     /// interventions that the resumed run had.

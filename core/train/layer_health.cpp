@@ -23,8 +23,8 @@ namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kMostRows = 128;
-constexpr std::int64_t kMostCells = std::int64_t{1} << 22;  // of the maps computed together
-constexpr std::int64_t kMostMeasurements = 2000;            // of a run
+constexpr std::int64_t kMostCells = std::int64_t{1} << 22;  // cells of the maps computed together
+constexpr std::int64_t kMostMeasurements = 2000;            // measurements of a run
 
 /// Reduces what a pass records to a few numbers of each layer, which stay on the device until all
 /// are known.
@@ -93,7 +93,7 @@ public:
 private:
     struct Found {
         torch::Tensor value;
-        torch::Tensor rows;  ///< that a sum is over; undefined: it is no sum
+        torch::Tensor rows;  ///< rows that a sum is over; undefined: it is no sum
     };
 
     std::optional<std::size_t> layerOf(const std::string& module) const {

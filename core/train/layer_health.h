@@ -19,11 +19,11 @@ namespace relascope::core {
 
 struct TrainJob;
 
-/// Values by the keys of metrics.jsonl: "largest_relation/layer 2" of a layer, "largest_relation"
-/// the extreme of all.
+/// Values by the keys of metrics.jsonl: "largest_relation/layer 2" for a layer, "largest_relation"
+/// for the extreme of all.
 using HealthValues = std::vector<std::pair<std::string, double>>;
 
-/// Of one pass without gradients, of a model in evaluation mode. A model whose attention or
+/// The values of one pass without gradients, in evaluation mode. A model whose attention or
 /// relations are no inner products has fewer of them. Of sequences of more than 128 elements 128
 /// rows are read, evenly spaced.
 /// - largest_relation: the largest |r_ij| after its activation, over all open cells and relations.
@@ -68,7 +68,7 @@ private:
     void addGradients(HealthValues& values, double norm) const;
 
     TrainJob& m_job;
-    std::int64_t m_every = 0;  ///< the same on all ranks
+    std::int64_t m_every = 0;  ///< interval in steps, the same on all ranks
     bool m_measures = false;
     /// The parameters of each layer, by the layer's name.
     std::vector<std::pair<std::string, std::vector<torch::Tensor>>> m_layers;

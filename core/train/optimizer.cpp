@@ -246,7 +246,7 @@ void Optimizer::exchangeWeights() {
 Optimizer::TrainedWeights::~TrainedWeights() {
     try {
         m_optimizer.exchangeWeights();
-    } catch (const std::exception&) {  // of a device that has failed, from which nothing is saved
+    } catch (const std::exception&) {  // the device has failed: nothing is saved from it
     }
 }
 

@@ -94,7 +94,7 @@ private:
     void apply(const std::variant<double, torch::Tensor>& learningRate,
                const torch::Tensor& failed);
     void average(const torch::Tensor& failed);
-    /// Of the running mean of a parameter's gradients in state().
+    /// The name of the running mean of a parameter's gradients in state().
     std::string momentName(std::size_t parameter) const;
     void exchangeWeights();
     void makeParts();

@@ -115,7 +115,7 @@ private:
     torch::Tensor m_rate, m_failed, m_figures, m_slot, m_slots;
 
     std::unique_ptr<DeviceGraph> m_graph;
-    std::unique_ptr<StepInputs> m_inputs;  ///< those that the graph reads
+    std::unique_ptr<StepInputs> m_inputs;  ///< the inputs that the graph reads
     int m_rehearsals = 0;
     bool m_recorded = false, m_records = true;
 };

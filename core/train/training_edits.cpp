@@ -62,7 +62,7 @@ EditList checkedTrainingEdits(EditList list, const std::vector<PointInfo>& point
             requireFixedPlaces(list.edits[i], where);
         requireOthers(list.edits[i], where, input, batchSize);
     }
-    list.inputs.clear();  // of disabled edits
+    list.inputs.clear();  // inputs of disabled edits
     if (list.edits.empty()) return {};
     return editsFromJson(editsToJson(list), "the edits of training");
 }

@@ -48,7 +48,7 @@ private:
     Clock::time_point m_lastProgress, m_rateStart;
     std::int64_t m_rateExamples = 0;
     double m_rate = 0.0;         ///< examples per second, the median of m_rates
-    std::deque<double> m_rates;  ///< of the last 60 seconds or steps, whichever take longer
+    std::deque<double> m_rates;  ///< rates of the last 60 seconds or steps, whichever take longer
 };
 
 }  // namespace relascope::core

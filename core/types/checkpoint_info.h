@@ -77,7 +77,7 @@ struct CheckpointInfo {
     std::string title;                    ///< the model as people call it: "GPT-2"
     std::vector<std::string> unusedKeys;  ///< fields of the configuration that are not used
     std::vector<std::string> classNames;  ///< names of the answers, by id; empty without any
-    std::int64_t parameters = 0;          ///< of the model, each once; else of the file
+    std::int64_t parameters = 0;          ///< number in the model, each once; else in the file
     std::int64_t trainable = 0;
     OutlineNode outline;  ///< empty without a model
     std::vector<CheckpointProblem> problems;
@@ -103,7 +103,7 @@ struct TensorStatistics {
     std::string name;
     std::int64_t count = 0;
     std::int64_t notFinite = 0;
-    double minimum = 0, maximum = 0, mean = 0, deviation = 0;  ///< of the finite values
+    double minimum = 0, maximum = 0, mean = 0, deviation = 0;  ///< statistics of the finite values
     std::vector<std::int64_t> histogram;  ///< bins of equal width from minimum to maximum
 };
 

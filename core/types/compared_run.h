@@ -33,7 +33,7 @@ inline std::string resultMetric(const RunInfo& info) {
 
 struct ComparedRun {
     RunInfo info;
-    std::string note;                                             ///< of the user (run/run_notes.h)
+    std::string note;  ///< the user's note (run/run_notes.h)
     double published = std::numeric_limits<double>::quiet_NaN();  ///< accuracy 0..1; NaN: none
     /// The value compared with the published one; NaN: the accuracy on validation.
     double ours = std::numeric_limits<double>::quiet_NaN();

@@ -22,11 +22,11 @@ struct CurveLook {
     bool recent = false;                ///< the last quarter of the axis
     std::string second;                 ///< the metric of the second plot; empty: what says most
     std::int64_t highlight = 0;         ///< the run in the foreground, from 1; 0: none
-    std::vector<std::int64_t> colours;  ///< of the series, for each run; empty: in their order
+    std::vector<std::int64_t> colours;  ///< series colour of each run; empty: in their order
     bool operator==(const CurveLook&) const = default;
 };
 
-/// Of the means of a study; the names of bands are choices of studyLookFields().
+/// How the means of a study are shown; the names of bands are choices of studyLookFields().
 struct StudyLook {
     std::string band = "confidence-95";  ///< around the mean over seeds
     bool log_x = false;

@@ -89,7 +89,7 @@ struct DataKind {
     Unit unit;
     std::vector<DataTask> tasks = {};        ///< the first is the default; empty: there is no task
     std::vector<std::string> families = {};  ///< names of its test splits, if these are fixed
-    std::vector<std::string> attributes = {};  ///< those in which objects of examples differ
+    std::vector<std::string> attributes = {};  ///< attributes in which objects of examples differ
 
     bool trains = true;       ///< false: models are measured on it, and not trained
     bool generated = true;    ///< false: its examples come only from files

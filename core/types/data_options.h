@@ -16,7 +16,7 @@ struct DataOptions {
     std::string kind = "relational-games";  // a name of dataKinds()
     std::string task = "between";           // one of the tasks of that kind
     std::string path;                       // empty: generated, or what the set-up installs
-    std::string name;                       // of own files, for runs and titles; empty: the preset
+    std::string name;                       // name of own files in runs, titles; empty: preset
     std::int64_t train_size = 2500;         // examples; windows of text an epoch, 0 = all
     std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
     std::int64_t test_size = 10000;         // examples of each test split; 0 = all
@@ -24,7 +24,7 @@ struct DataOptions {
 
     // Relational Games: path is a folder of <task>_<split>.npz or one .npz file
     std::string family = "pentos";  // trained and validated on
-    std::string arrays;             // of the .npz: images,labels[,test images,test labels]
+    std::string arrays;             // arrays of the .npz: images,labels[,test images,test labels]
     bool streaming = false;         // a fresh image for every example; train_size is then an epoch
     std::string patterns = "AAA,AAB,ABA,ABB,ABC";  // match_pattern
 

@@ -137,7 +137,7 @@ struct EditList {
 /// The mean that an edit took over a reference set.
 struct TakenMean {
     std::int64_t examples = 0;   ///< how many were used: the split may have fewer than asked for
-    double standardError = 0.0;  ///< of the mean, root mean square over its entries
+    double standardError = 0.0;  ///< error of the mean: root mean square over its entries
     std::string over;            ///< EditReference::over, never empty
     /// The means of the selected places, for Edit::values; empty where they are not finite or too
     /// many for a file.
@@ -150,7 +150,7 @@ using TakenMeans = std::map<std::size_t, TakenMean>;
 /// A named tensor of a model's forward pass on some input.
 struct PointInfo {
     std::string name;
-    std::vector<std::string> axes;    ///< of every dimension: "batch", "position", "head", ...
+    std::vector<std::string> axes;    ///< name of every dimension: "batch", "position", "head", ...
     std::vector<std::int64_t> shape;  ///< on that input
     bool causal = false;              ///< cells j > i are closed
 

@@ -57,8 +57,8 @@ struct AblationTable {
     std::int64_t examples = 0, wanted = 0;  ///< measured so far, and in all
     double base = 0.0;
     bool text = false;              ///< examples are windows of text
-    std::int64_t available = 0;     ///< that the data have; 0: not known
-    std::int64_t different = 0;     ///< of the measured ones, by what they show; 0: not known
+    std::int64_t available = 0;     ///< examples in the data; 0: not known
+    std::int64_t different = 0;     ///< distinct examples among the measured; 0: not known
     std::int64_t meanOf = 0;        ///< examples that means are taken over; 0: not known
     bool oneAnswer = false;         ///< each example has one answer, right or wrong
     std::int64_t shift = 1;         ///< Edit::shift of the first draw of Resample

@@ -23,7 +23,7 @@ struct GridCell {
     bool present = true;     ///< false: nothing is drawn and the keys pass by
     bool hatched = false;    ///< an estimate
     bool framed = false;     ///< stands out
-    bool emphasised = true;  ///< of texts: bold and not muted
+    bool emphasised = true;  ///< texts are bold and not muted
 };
 
 /// Neighbouring columns with a name below them; the longest form that fits is shown.

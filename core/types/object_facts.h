@@ -15,7 +15,7 @@ struct ObjectFacts {
         std::string name;                      ///< "shape"
         bool ordered = false;                  ///< its numbers have an order
         std::vector<std::string> values = {};  ///< names of 0, 1, ...; empty: they have none
-        std::int32_t least = 0;  ///< of the numbers as their source has them: that of 0
+        std::int32_t least = 0;                ///< the source's number that is 0 here
         bool operator==(const Fact&) const = default;
     };
     std::vector<Fact> facts;

@@ -14,12 +14,12 @@ namespace relascope {
 
 /// A model that is asked.
 struct Model {
-    std::string path;        ///< of a run folder, checkpoint or study
+    std::string path;        ///< path of a run folder, checkpoint or study
     std::string hub;         ///< "ORG/NAME@COMMIT" for a checkpoint of the hub's cache
-    std::string checkpoint;  ///< of a run: a step, or a word of --checkpoint; empty: the newest
+    std::string checkpoint;  ///< step of a run, or a word of --checkpoint; empty: the newest
     std::string weights;     ///< their checksum (views/weights_checksum.h); empty: unknown
     std::vector<std::string> edits;  ///< as words, names of files, or "none"
-    std::string device;              ///< of --device; empty: auto
+    std::string device;              ///< value of --device; empty: auto
     bool operator==(const Model&) const = default;
 };
 
@@ -32,8 +32,8 @@ struct Option {
 
 struct Question {
     std::string command;          ///< "inspect", "lens"
-    std::vector<Model> subjects;  ///< one; of an analysis of two models, two
-    std::vector<Option> options;  ///< those that were given, in the order of the command
+    std::vector<Model> subjects;  ///< one, or two for an analysis of two models
+    std::vector<Option> options;  ///< the given options, in the order of the command
 
     const FieldValue* option(const std::string& name) const {
         for (const auto& one : options)

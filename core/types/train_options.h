@@ -34,8 +34,8 @@ struct TrainOptions {
     double beta1 = 0.9;
     double beta2 = 0.99;
     double eps = 1e-8;
-    double momentum = 0.95;               // of muon
-    double ema_decay = 0.0;               // of the average of the weights; 0: no average
+    double momentum = 0.95;               // Muon's momentum
+    double ema_decay = 0.0;               // decay of the average of the weights; 0: no average
     double weight_decay = 0.0;            // adam: coupled L2; adamw and muon: decoupled
     std::string weight_decay_on = "all";  // or "matrices": parameters of two or more dimensions
     std::int64_t tokens_per_step = 0;     // 0: one batch; else batches add up to this many tokens

@@ -33,7 +33,7 @@ using ViewJson = nlohmann::ordered_json;
 constexpr const char* kViewFormat = "relascope-view/1";
 constexpr std::uint64_t kMostViewBytes = 1u << 20;
 constexpr std::uint64_t kMostViewData = std::uint64_t{600} << 20;
-constexpr std::size_t kMostListed = 10'000;  // of one list
+constexpr std::size_t kMostListed = 10'000;  // values of one list
 constexpr std::size_t kMostText = 100'000;   // bytes of one text
 constexpr int kLeastDpi = 24, kMostDpi = 600;
 

@@ -23,9 +23,9 @@ struct MapFigure {
     MapKind kind = MapKind::Relation;
     int layer = 0, index = 0, source = 0;
     std::string run;    ///< the name of the run or checkpoint, in the caption
-    bool steps = true;  ///< its weights are of a step; not those of a checkpoint of no run
+    bool steps = true;  ///< its weights are those of a run's step
     MapLook look = {};
-    bool difference = false;  ///< of two maps, with and without edits or of two models
+    bool difference = false;  ///< between two maps: with and without edits, or of two models
 };
 
 /// The input of a probe, tinted by maps from a source, as in the papers.
@@ -79,11 +79,11 @@ struct CurvesFigure {
 using Figure =
     std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure, CurvesFigure>;
 
-/// What a figure is of, which its file says.
+/// What a figure shows, as its file says.
 struct FigureOrigin {
     std::string command;  ///< the line that draws it
     std::string view;     ///< the name of the view file that it was drawn from; may be empty
-    int dpi = 300;        ///< of a PNG
+    int dpi = 300;        ///< resolution of a PNG
     bool dark = false;    ///< in the dark theme
 };
 

@@ -52,8 +52,8 @@ namespace relascope::wire {
 struct Data {
     DataOptions options;
     bool imported = false;    ///< the contents of files by their own splits
-    std::int64_t epoch = -1;  ///< of training data that differ between epochs; -1: of any
-    std::string run = {};     ///< of a run in the mirror of a host, where they are opened
+    std::int64_t epoch = -1;  ///< epoch of training data that differ between epochs; -1: any
+    std::string run = {};     ///< a run in the mirror of a host, where they are opened
     bool operator==(const Data&) const = default;
 };
 
@@ -68,12 +68,12 @@ struct Example {
 /// the weights of the last one; on the CPU where a GPU has no room for them.
 struct Asked : Question {
     std::optional<ProbeSample> sample;  ///< the input, or the input A of a pair
-    bool shortened = false;  ///< of a text that is `sample`: as many tokens as maps fit into memory
+    bool shortened = false;  ///< a text in `sample` is cut to the tokens whose maps fit in memory
     std::optional<ProbeSample> second;         ///< the input B
-    std::vector<EditList> edits = {};          ///< of each of the models
+    std::vector<EditList> edits = {};          ///< edits of each of the models
     std::optional<Data> data;                  ///< in place of those of the run
     std::vector<std::string> classNames = {};  ///< in place of those of the data
-    std::optional<MapCell> cell;               ///< that is shown
+    std::optional<MapCell> cell;               ///< the cell that is shown
     /// An earlier answer, as core::Watch::known; it goes beside the others, in the blob.
     std::optional<Answer> known;
     Lane lane = Lane::Look;
@@ -103,7 +103,7 @@ struct Probed {
     SharedResult before;  ///< without the edits; null where nothing is edited
     std::shared_ptr<const std::vector<PointInfo>> points;  ///< null unless compared
     std::string problem;  ///< an edit that does not fit: nothing is edited then
-    TakenMeans means;     ///< of the means among the edits
+    TakenMeans means;     ///< the means that the edits took
 };
 
 /// The maps of one answer that were sent: each is once, with a part or at the end.
@@ -194,7 +194,7 @@ struct OpenedData {
             if (split.name == name) return &split;
         return nullptr;
     }
-    /// That of the split, or else of validation, or of the first one.
+    /// The split of that name, or else validation, or the first one.
     const OpenedSplit& at(const std::string& name) const;
 };
 /// Opens the data. Throws Error where they have no split.
@@ -218,7 +218,7 @@ struct LabelSearch {
 /// how many of them former parts have searched.
 LabelSearch findLabel(Session& session, const Example& from, std::int64_t label, bool forward,
                       std::int64_t before, const Session::Progress& progress);
-/// Those with the label among the first `most` examples.
+/// The indices of the examples with that label among the first `most`.
 std::vector<std::int64_t> labelled(Session& session, const Data& data, const std::string& split,
                                    std::int64_t label, std::int64_t most,
                                    const Session::Progress& progress);
@@ -243,7 +243,7 @@ ProbeSample picture(Session& session, const std::string& file,
 
 /// What is known of the devices of a run (core/train/devices.h).
 struct Devices {
-    std::vector<std::string> names;  ///< of those wanted; empty: they cannot be used
+    std::vector<std::string> names;  ///< names of the wanted devices; empty: they cannot be used
     std::string facts;               ///< lines of text; or why they cannot be used
     std::uint64_t free = 0;          ///< bytes, of the one with the least; 0: unknown
     /// Name and title of the usable CUDA devices.

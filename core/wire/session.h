@@ -140,7 +140,7 @@ private:
         bool greeted = false;
         bool answered = false;  ///< an earlier request
         std::string version = {};
-        std::map<std::uint64_t, Mail*> mail = {};  ///< of the requests that are being answered
+        std::map<std::uint64_t, Mail*> mail = {};  ///< mail of the requests that are being answered
         bool read = false;                         ///< one of their threads waits for frames
         bool gone = false;
         std::exception_ptr broken = {};  ///< why its frames cannot be understood
@@ -154,7 +154,7 @@ private:
         std::string machine;  ///< host; empty: this machine
     };
     struct State {
-        std::mutex mutex;  ///< of all below, and of what the peers hold
+        std::mutex mutex;  ///< guards all below, and what the peers hold
         std::condition_variable changed;
         std::map<std::string, PeerPtr> peers;  ///< by host; an empty name for this machine
         std::map<std::thread::id, Asking> asking;

@@ -34,7 +34,7 @@ struct StartRequest {
 
 struct StartedRun {
     std::string path;      ///< folder of the first run
-    Descriptor door;       ///< of its process; empty: see `why`
+    Descriptor door;       ///< door of its process; empty: see `why`
     std::string why = {};  ///< why there is no door, as a sentence after the run's name
 };
 

@@ -20,7 +20,7 @@ const std::vector<PairPhenomenon>& pairPhenomena();
 
 struct PairGrammar {
     std::string phenomenon = {};  ///< a name; empty: all
-    std::int64_t pairs = 60;      ///< of each phenomenon
+    std::int64_t pairs = 60;      ///< pairs of each phenomenon
     std::int64_t distance = 1;    ///< phrases or adjectives between the words that belong together
     bool attractors = true;       ///< nouns in them have the other number or gender
     std::uint64_t seed = 0;

@@ -49,7 +49,7 @@ inline void fitSequences(ModelOptions& m, const char* type, std::int64_t source,
                          std::int64_t sourceSize, std::int64_t target, std::int64_t targetSize,
                          std::int64_t answers, std::int64_t ignoredTarget = -1) {
     auto* pairs = m.find<PairInput>();
-    if (!pairs) return;  // of another kind of input: a problem of the run's options
+    if (!pairs) return;  // another kind of input: a problem of the run's options
     pairs->input_type = type;
     pairs->input_size = sourceSize;
     pairs->in_block_size = source;

@@ -352,10 +352,10 @@ private:
     core::ProgressCallback m_progress;
     std::stop_token m_stop;
     std::vector<core::NpzArray> m_arrays;
-    std::shared_ptr<ImageTable> m_table;  ///< that is being read
-    std::optional<FloatRange> m_range;    ///< of arrays of floats
+    std::shared_ptr<ImageTable> m_table;  ///< the table that is being read
+    std::optional<FloatRange> m_range;    ///< range of arrays of floats
     std::string m_floats;                 ///< the note about it
-    double m_done = 0.0;                  ///< of the progress
+    double m_done = 0.0;                  ///< fraction that is done
 };
 
 std::int64_t ImageTable::read(std::int64_t index, std::span<std::uint8_t> pixels) const {

@@ -107,7 +107,7 @@ private:
     // What the columns hold, how large sets are, and their answers.
     void firstPass() {
         core::CsvReader csv(m_text, m_path);
-        std::vector<std::int64_t> lines;  // of the first row of a set
+        std::vector<std::int64_t> lines;  // line of the first row of each set
         for (std::int64_t row = 0; csv.next(); ++row) {
             report(row, csv.line(), 0.0);
             const auto& answer = answerOf(csv);
@@ -304,7 +304,7 @@ private:
     std::vector<Feature> m_features;
     std::map<std::string, int> m_sets;  ///< in the order of their first rows
     std::vector<std::int64_t> m_sizes;
-    std::vector<std::string> m_answers;  ///< of sets
+    std::vector<std::string> m_answers;  ///< answers of the sets
     std::set<std::string> m_classes;
     bool m_marked = false;  ///< a last number says whether the object exists
 };

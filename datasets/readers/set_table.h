@@ -19,7 +19,7 @@ namespace relascope::datasets {
 /// number is 1 for those that exist.
 struct SetTable {
     std::string path;
-    std::int64_t objects = 0, width = 0;  ///< of the largest set; numbers of an object
+    std::int64_t objects = 0, width = 0;  ///< objects of the largest set; numbers of an object
     std::vector<float> numbers;           ///< [sets, objects, width]
     /// [width]: "colour = red", "size", and "is there" of the last number.
     std::vector<std::string> features;
@@ -28,7 +28,7 @@ struct SetTable {
     std::vector<std::string> classNames;  ///< by answer; numbers in their order, else alphabetical
     ObjectFacts about;                    ///< columns of words, and of few whole numbers
     std::vector<std::int32_t> facts;      ///< [sets, objects, facts]
-    std::vector<std::string> columns;     ///< of numbers
+    std::vector<std::string> columns;     ///< names of the columns of numbers
     std::vector<float> asGiven;           ///< [sets, objects, columns], before they are scaled
 
     std::int64_t sets() const { return static_cast<std::int64_t>(answers.size()); }
@@ -40,7 +40,7 @@ struct SetTable {
 std::shared_ptr<const SetTable> readSetTable(const std::string& path,
                                              const core::ProgressCallback& progress = {},
                                              std::stop_token stop = {});
-/// The same from text in memory; `path` is for messages.
+/// Parses text in memory; `path` is for messages.
 std::shared_ptr<const SetTable> parseSetTable(std::string_view text, const std::string& path,
                                               const core::ProgressCallback& progress = {},
                                               std::stop_token stop = {});

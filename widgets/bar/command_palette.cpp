@@ -80,7 +80,7 @@ int fuzzyScore(const QString& pattern, const QString& text) {
         score += 1 + 2 * run + (found == 0 || !text[found - 1].isLetterOrNumber() ? 5 : 0);
         at = found + 1;
     }
-    // Of two equal matches the shorter text is better.
+    // If two matches are equal, the shorter text is better.
     return std::max(0, score * 100 - static_cast<int>(text.size()));
 }
 

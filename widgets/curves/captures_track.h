@@ -59,7 +59,7 @@ private:
     void refresh();
 
     std::vector<qint64> m_steps;
-    std::vector<qint64> m_kept;  ///< of these, sorted
+    std::vector<qint64> m_kept;  ///< steps with kept weights, sorted
     std::vector<double> m_keys;
     std::optional<qint64> m_chosen;
     double m_low = 0.0, m_high = 1.0;

@@ -316,7 +316,7 @@ void CurveRunData::append(const MetricPoint& point) {
         if (!metricInfo(metric).byLayer) continue;
         const QString layer =
             slash == std::string::npos ? QString() : QString::fromStdString(key.substr(slash + 1));
-        if (layers.empty()) layers.emplace_back();  // of all layers
+        if (layers.empty()) layers.emplace_back();  // for all layers
         if (std::none_of(layers.begin(), layers.end(),
                          [&](const CurveRunData& of) { return of.run.name == layer; })) {
             layers.emplace_back();

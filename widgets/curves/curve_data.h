@@ -39,7 +39,7 @@ struct CurveOptions {
     /// Step is used instead of Tokens until a run shown counts them.
     CurveAxis axis = CurveAxis::Step;
     bool logX = false;
-    bool logY = false;  ///< of the loss
+    bool logY = false;  ///< logarithmic loss and perplexity
     bool smooth = false;
     double beta = 0.8;  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
     bool showTraining = true, showPublished = true;
@@ -48,7 +48,7 @@ struct CurveOptions {
     CurveBandKind band = CurveBandKind::MinMax;  ///< around the mean of several seeds
     bool withoutOutliers = true;        ///< a few very large losses do not set the vertical range
     bool recentOnly = false;            ///< the last quarter of the horizontal axis
-    std::optional<CurveMetric> second;  ///< of the second plot; nullopt: what says most
+    std::optional<CurveMetric> second;  ///< metric of the second plot; nullopt: what says most
 
     bool operator==(const CurveOptions&) const = default;
 };
@@ -63,7 +63,7 @@ struct CurveRun {
     QString id;          ///< any key: the run folder
     QString name;        ///< for the legend
     QString group;       ///< empty: alone
-    int colorIndex = 0;  ///< of Theme::series
+    int colorIndex = 0;  ///< index into Theme::series
     bool highlighted = false;
     bool operator==(const CurveRun&) const = default;
 };
@@ -89,7 +89,7 @@ struct PublishedValue {
 
 struct PowerLaw {
     double a = 0.0, b = 0.0;
-    double r2 = 0.0;     ///< of the logarithms; 0 where they do not vary
+    double r2 = 0.0;     ///< R^2 of the logarithms; 0 where they do not vary
     double first = 0.0;  ///< smallest and largest N of the fit
     double last = 0.0;
     std::size_t points = 0;
@@ -242,7 +242,7 @@ struct CurveModel : CurveOptions {
     std::map<QString, CurveRunData> runs;
     std::vector<PublishedValue> published;
     std::optional<qint64> cursor;  ///< nullopt: the newest
-    std::optional<double> end;     ///< of an axis without points, a step
+    std::optional<double> end;     ///< end of an axis without points, a step
     unsigned version = 0;          ///< anything but appended points changed
 
     /// A metric that is measured in layers has a curve for each layer of a single run, and one of

@@ -131,7 +131,7 @@ bool isCrossed(const QCustomPlot& plot, const QRectF& box) {
         for (; at != end && at + 1 != end; ++at) {
             const QPointF a = graph->coordsToPixels(at->key, at->value);
             const QPointF b = graph->coordsToPixels((at + 1)->key, (at + 1)->value);
-            const auto heightAt = [&](double x) {  // of the part inside
+            const auto heightAt = [&](double x) {  // height of the part inside
                 const double share = b.x() > a.x() ? (x - a.x()) / (b.x() - a.x()) : 0.0;
                 return a.y() + std::clamp(share, 0.0, 1.0) * (b.y() - a.y());
             };

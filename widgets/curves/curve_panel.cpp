@@ -384,7 +384,7 @@ void CurvePanel::paintVector(QPainter& painter, const QRectF& target) {
 }
 
 void CurvePanel::setFigure(ViewMenu& menu) {
-    constexpr QSize size(960, 380);  // of a page's width, whatever the window's
+    constexpr QSize size(960, 380);  // a page's width, whatever the window's
     menu.paintVector = [this, size](QPainter& painter) {
         paintVector(painter, QRectF(QPointF(0, 0), size));
     };

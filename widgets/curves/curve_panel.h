@@ -157,7 +157,7 @@ private:
     CurveControls* m_head;
     QTimer* m_timer;
     CurvePlot* m_plots[2];
-    QBoxLayout* m_row;  ///< of the plots
+    QBoxLayout* m_row;  ///< row of the plots
     QWidget *m_between, *m_corner = nullptr, *m_cornerMenu = nullptr;
     ToggleChip* m_loss = nullptr;  ///< chooses the plot of a low strip
     QString m_subText;

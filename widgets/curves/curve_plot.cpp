@@ -122,7 +122,7 @@ struct CurvePlot::Parts {
                                             metricText(metricInfo(lines.metric), p.accuracy)});
     }
 
-    /// That of their lines, or where these differ one that is of none.
+    /// The colour of their lines, or where these differ one that none has.
     QColor publishedColor() const {
         const QColor first = marks->published.front().color;
         const bool one = std::all_of(marks->published.begin(), marks->published.end(),

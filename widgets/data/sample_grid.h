@@ -50,7 +50,7 @@ public:
     /// The samples of the rows that are seen whole, or at least one row.
     qint64 firstShown() const;
     int countShown() const;
-    bool isFilled() const;               ///< those have arrived
+    bool isFilled() const;               ///< whether these samples have arrived
     QRect cellRect(qint64 index) const;  ///< in the viewport, with the label
     /// These samples as a picture, whose size depends on their number alone; null without any.
     std::unique_ptr<QWidget> figure() const;

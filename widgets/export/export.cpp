@@ -269,7 +269,7 @@ void ViewMenu::addViewEntries() {
         entries[0]->setVisible(view.has_value());
         entries[1]->setVisible(view && !core::pythonOf(*view).empty());
         entries[2]->setVisible(saved);
-        // Of studies and curves nothing is shown that could be kept beside.
+        // Studies and curves show nothing that could be kept beside them.
         entries[3]->setVisible(saved && !std::holds_alternative<std::monostate>(view->shown));
     });
 }
@@ -413,7 +413,7 @@ bool ViewMenu::write(const QString& path, QString* error) {
         return false;
     }
     if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
-    PictureOrigin origin = OriginScope::current();  // of a command, which has no menu
+    PictureOrigin origin = OriginScope::current();  // a command has no menu
     if (const auto view = described())
         origin = {QString::fromStdString(core::commandOf(*view)), viewFile()};
     const OriginScope scope(origin);
@@ -538,7 +538,7 @@ QStringList exportAll(const QWidget& page, const QString& folder, QString* error
             name = menu->fileName() + u'_' + QString::number(k);
         names.insert(name);
         for (const QString& ending : menu->endings()) {
-            if (ending == QLatin1String("svg")) continue;  // the same as the PDF
+            if (ending == QLatin1String("svg")) continue;  // shows the same as the PDF
             const QString path = QDir(folder).filePath(name + u'.' + ending);
             if (!menu->write(path, error)) return written;
             written << path;

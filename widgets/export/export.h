@@ -26,8 +26,8 @@ namespace relascope::widgets {
 /// metadata of a PDF.
 struct PictureOrigin {
     QString command;  ///< the line that draws it; empty: there is none
-    QString view;     ///< the name of the view file that it is of; may be empty
-    int dpi = 300;    ///< of a PNG for which no other is given
+    QString view;     ///< name of the view file that it was drawn from; may be empty
+    int dpi = 300;    ///< resolution of a PNG for which no other is given
 };
 
 /// During its lifetime pictures are written with this origin.
@@ -116,7 +116,7 @@ public:
     /// moment. Set: the menu has entries that copy it, and, where View says so, that save it as a
     /// file.
     std::function<std::optional<View>()> describe;
-    /// That, with what the menu says of pictures.
+    /// As `describe`, with what the menu says of pictures.
     std::optional<View> described() const;
     /// The view file that was opened or saved last, as long as the view is the same.
     void setViewFile(const QString& path);
@@ -167,7 +167,7 @@ private:
     std::function<QString()> m_pgfplots;
     QAction* m_beforePgfplots = nullptr;
     int m_dpi = OriginScope::current().dpi;
-    QString m_viewFile, m_viewLine;  ///< of the view that was saved or opened
+    QString m_viewFile, m_viewLine;  ///< name and command of the view saved or opened
 };
 
 /// Writes every visible view of a page to a folder, each as .pdf and .png and, if available, .tex

@@ -65,8 +65,8 @@ inline constexpr QSize kSmallMapsSize(480, 460);
 
 /// Whose maps a figure shows, for its caption.
 struct FigureSubject {
-    QString name;       ///< of the run or checkpoint
-    bool steps = true;  ///< its weights are of a step: false for a checkpoint of no run
+    QString name;       ///< name of the run or checkpoint
+    bool steps = true;  ///< its weights are those of a run's step
 };
 
 /// The figure as a hidden widget in the current theme, with its caption below the panels. For a

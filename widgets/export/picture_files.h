@@ -22,7 +22,7 @@ QImage emptyPicture(const QSize& size, double scale, const QColor& ground);
 bool savePng(QImage image, QIODevice& file);
 bool writeSvg(const Paint& paint, const QRect& box, const QString& title, const QColor& ground,
               QSaveFile& file);
-/// The same picture is the same bytes.
+/// A picture always gives the same bytes.
 bool writePdf(const Paint& paint, const QRect& box, const QString& title, const QColor& ground,
               QSaveFile& file);
 bool writePng(const Paint& paint, const QRect& box, const QColor& ground, int dpi, QSaveFile& file);

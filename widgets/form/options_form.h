@@ -104,7 +104,7 @@ private:
     AskPath m_askPath;
     std::map<QString, Section> m_sections;
     QWidget *m_content, *m_strip;
-    QVBoxLayout *m_upright, *m_body;  ///< of the strip, and of the options below the title
+    QVBoxLayout *m_upright, *m_body;  ///< layouts of the strip, and of the options below the title
     PanelHead* m_head;
     QStackedLayout* m_pages;
     SegmentedControl* m_tabs = nullptr;

@@ -43,7 +43,7 @@ protected:
     QString tipOf(int index) const override;
 
 private:
-    std::vector<double> m_probabilities;  ///< of what was written
+    std::vector<double> m_probabilities;  ///< probabilities of what was written
     int m_prompt = 0, m_chosen = -1, m_marked = -1;
     bool m_running = false;
 };

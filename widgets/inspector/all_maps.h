@@ -94,11 +94,11 @@ private:
     const ViewChoice& m_choice;
     Thumbnails& m_thumbnails;
     MapStatistics& m_measures;
-    MapOrder m_order = MapOrder::Index;  ///< of the list
+    MapOrder m_order = MapOrder::Index;  ///< order of the list
     QLineEdit* m_filter;
     QDoubleSpinBox* m_threshold;
     MapStrip *m_overview, *m_gallery;
-    std::map<MapKind, ColorScale> m_scales;  ///< of the overview
+    std::map<MapKind, ColorScale> m_scales;  ///< scales of the overview
 };
 
 }  // namespace relascope::widgets

@@ -67,7 +67,7 @@ private:
     bool m_compact = false, m_narrow = false, m_titled = true;
     bool m_plain = false;  ///< the model has one kind of heads
     PanelHead *m_head, *m_second = nullptr;
-    PanelHead* m_third = nullptr;  ///< of a comparison, in compact form
+    PanelHead* m_third = nullptr;  ///< head of a comparison, in compact form
     SegmentedControl* m_kinds;
     SegmentedControl* m_directions;
     SegmentedControl* m_shown;

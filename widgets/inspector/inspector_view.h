@@ -22,7 +22,7 @@ struct PinnedResult {
     /// Pairs tokens of a text that is cut differently: the pinned are the first, the shown the
     /// second. Null: both are of the same tokens.
     std::shared_ptr<const TextAlignment> tokens = nullptr;
-    /// Of what, without its map; nullopt: it cannot be said as a command.
+    /// What it is of, without its map; nullopt: it cannot be said as a command.
     std::optional<View> view = {};
 };
 
@@ -63,7 +63,7 @@ struct InspectorView {
     bool robust = true;
     int topK = 5;
     bool paper = false;                ///< green and red instead of green and purple
-    MapOrder order = MapOrder::Index;  ///< of the small maps
+    MapOrder order = MapOrder::Index;  ///< order of the small maps
     bool allLayers = false;            ///< small maps of all layers instead of this one
     ReadingLayout reading = ReadingLayout::Automatic;
     Shown shown = Shown::After;  ///< without edits or a pinned picture always After

@@ -177,7 +177,7 @@ private:
     bool m_whyShown = false;
     bool m_ownWhy = false;            ///< the user has moved the panes since it is shown
     QByteArray m_withoutWhy;          ///< the sizes of the panes before it was shown
-    std::vector<float> m_sourceTint;  ///< of the panel, in place of the row of the map
+    std::vector<float> m_sourceTint;  ///< the panel's values, in place of the map's row
     bool m_linked = true;             ///< as wished; there may be nothing to link yet
 
     InspectorBar* m_bar;

@@ -68,7 +68,7 @@ private:
     BackgroundWork& m_work;
     ViewMaps m_maps;
     InspectorView m_view;
-    MapStrip* m_strip = nullptr;  ///< whose pictures are made
+    MapStrip* m_strip = nullptr;  ///< the strip whose pictures are made
     QCache<Key, Entry> m_kept{kMostMemory};
     std::vector<Key> m_requested;                            ///< from the last to the first
     std::map<std::pair<MapKind, int>, ColorScale> m_scales;  ///< shared ones, by kind and layer
@@ -114,7 +114,7 @@ public:
 
 Q_SIGNALS:
     void viewRequested(InspectorView view);         ///< by a control
-    void mapChosen(relascope::widgets::MapId map);  ///< of any layer
+    void mapChosen(relascope::widgets::MapId map);  ///< a map of any layer
 
 protected:
     void resizeEvent(QResizeEvent* event) override;

@@ -26,7 +26,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int tallestChips = 84;  ///< of receivers above an image; more of them scroll
+constexpr int tallestChips = 84;  ///< height of receivers above an image; more of them scroll
 
 }  // namespace
 
@@ -292,7 +292,7 @@ void SourcePane::setResult(const ProbeResult& result, const ProbeResult* before)
     m_origin->setVisible(!image && !m_text && !m_origin->text().isEmpty());
     m_samples->offerLabels(names);
     if (m_text) {
-        m_bars->setProbabilities({}, {}, -1);  // of a vocabulary: the outcome shows the likeliest
+        m_bars->setProbabilities({}, {}, -1);  // vocabulary: the outcome shows the likeliest
         m_bars->hide();
         m_allAnswers->hide();
         return setTokenCount(

@@ -54,7 +54,7 @@ public:
 
 Q_SIGNALS:
     void hovered(int target);     ///< -1 when the pointer leaves
-    void rowHovered(int source);  ///< of objects that only receive
+    void rowHovered(int source);  ///< among objects that only receive
     void sourceChosen(int source);
     void targetChosen(int target);
 
@@ -143,7 +143,7 @@ private:
     void arrangeBars();
 
     QBoxLayout *m_column, *m_head;
-    QBoxLayout* m_body;  ///< of a text that is read: the text and its outcome
+    QBoxLayout* m_body;  ///< a text that is read, and its outcome
     bool m_reading = false;
     FindBar* m_find;
     SampleChooser* m_samples;

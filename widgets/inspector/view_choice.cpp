@@ -74,7 +74,7 @@ InspectorView ViewChoice::otherView() const {
 
 bool ViewChoice::subtracts(const InspectorView& view) const {
     if (!sameTokens()) return false;
-    if (!m_inspected.pinned.result || !m_maps[0].result()) return true;  // of one model
+    if (!m_inspected.pinned.result || !m_maps[0].result()) return true;  // maps of one model
     const auto both = [&](MapKind kind, int index) {
         const auto* own = m_maps[0].find(kind, view.layer, index);
         const auto* other = m_maps[1].find(kind, view.layer, index);

@@ -240,7 +240,7 @@ Extent ViewMaps::estimate(const InspectorView& view, int rows) const {
 }
 
 Extent ViewMaps::estimatedExtent(const InspectorView& view) const {
-    constexpr int mostRows = 96;  // of all maps together: some ms
+    constexpr int mostRows = 96;  // rows of all maps together: some ms
     const int rows = std::clamp(mostRows / std::max(1, sharedMaps(view)), 1, 12);
     Extent all;
     visitShared(view, [&](const InspectorView& each) {

@@ -14,7 +14,7 @@ void addViewOptions(View& options, const InspectorView& view, FigureParts parts)
 /// The view that options choose. Names that are none are those of the usual view.
 InspectorView inspectorViewOf(const View& options);
 
-/// The same for a look alone.
+/// The view with this look.
 InspectorView withLook(InspectorView view, const MapLook& look);
 FigureParts partsOf(const MapLook& look);
 

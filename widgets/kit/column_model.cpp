@@ -17,7 +17,7 @@ namespace {
 
 const QCollator& naturalOrder() {
     static const QCollator collator = [] {
-        QCollator one(QLocale(QLocale::English));  // that of LANG=C takes no numbers
+        QCollator one(QLocale(QLocale::English));  // the collator of LANG=C takes no numbers
         one.setNumericMode(true);
         return one;
     }();

@@ -57,7 +57,7 @@ private:
     const std::vector<int>& below(int row) const;
 
     std::vector<int> m_parents;             ///< empty: all rows are at the top
-    std::vector<std::vector<int>> m_below;  ///< of the top, then of each row of a tree
+    std::vector<std::vector<int>> m_below;  ///< rows at the top, then below each row of a tree
     std::vector<int> m_places;              ///< below its parent; -1: not shown
     int m_sorted = -1;
     Qt::SortOrder m_order = Qt::AscendingOrder;
@@ -68,7 +68,7 @@ private:
 template <class Row>
 struct ModelColumn {
     QString title = {};
-    QString tip = {};     ///< of the title
+    QString tip = {};     ///< tip of the title
     bool number = false;  ///< its cells are at the right, in the font of numbers
     std::function<QString(const Row&)> text = {};
     std::function<SortKey(const Row&)> key = {};  ///< empty: the text

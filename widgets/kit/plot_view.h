@@ -29,7 +29,7 @@ struct PlotData {
     std::vector<PlotLine> lines;  ///< the first one has the cursor
     QString title = {};           ///< above the plot, with an underscore before a subscript
     QString xTitle = {};          ///< empty: the axis has none, and a figure neither
-    QString yTitle = {};          ///< of figures alone
+    QString yTitle = {};          ///< only in figures
     QString description = {};     ///< for screen readers
     bool percent = false;         ///< values are fractions
     bool zero = false;            ///< a line marks zero, where the sign changes

@@ -70,7 +70,7 @@ public:
     QRect place(int tile) const;
     /// The room of its label below the picture.
     QRect labelRect(int tile) const;
-    const std::vector<QRect>& heads() const { return m_heads; }  ///< of the sections, with titles
+    const std::vector<QRect>& heads() const { return m_heads; }  ///< heads of sections, with titles
     const std::vector<Turn>& turns() const { return m_turns; }
     int labelHeight() const { return film() ? 20 : overview() ? 0 : 18; }
     bool film() const { return m_flow == Flow::Film; }
@@ -115,7 +115,7 @@ private:
     std::vector<StripSection> m_sections;
     std::vector<MapId> m_maps;
     std::vector<QSize> m_shapes;
-    std::vector<int> m_firsts, m_pages;  ///< of sections: the first tile, the page
+    std::vector<int> m_firsts, m_pages;  ///< first tile and page of each section
     std::vector<QRect> m_places, m_heads;
     std::vector<Turn> m_turns;
     int m_side = kLeastFitted;

@@ -59,10 +59,10 @@ protected:
 
 private:
     Table m_table;
-    std::vector<std::size_t> m_columns;  ///< that are shown
-    std::vector<BarRange> m_ranges;      ///< of these, where they have bars
-    std::vector<int> m_widths;           ///< of the texts of these, px
-    std::vector<QImage> m_pictures;      ///< of the answer
+    std::vector<std::size_t> m_columns;  ///< columns that are shown
+    std::vector<BarRange> m_ranges;      ///< ranges of their bars
+    std::vector<int> m_widths;           ///< widths of their texts, px
+    std::vector<QImage> m_pictures;      ///< pictures of the answer
 };
 
 class TableView : public QTableView {
@@ -74,7 +74,7 @@ public:
     void setTable(const Table& table, const std::vector<Image>& pictures = {});
     const Table& table() const { return m_model->table(); }
     TableModel* tableModel() const { return m_model; }
-    int currentRow() const;  ///< of the table; -1: none
+    int currentRow() const;  ///< its number in the table; -1: none
     void chooseRow(int row);
     /// As shown: "+2.1 [+0.4, +3.8]".
     QString text(int row, const std::string& column) const;
@@ -85,7 +85,7 @@ public:
     void paintFigure(QPainter& painter, int width, int most = 40) const;
 
 Q_SIGNALS:
-    void rowChosen(int row);  ///< of the table
+    void rowChosen(int row);  ///< number in the table
     /// Another row is current, by keys too; -1: none.
     void currentRowChanged(int row);
 

@@ -19,7 +19,7 @@ public:
 
     /// The rectangle of a tile in the viewport; empty if it is not there.
     QRect tileRect(int tile) const;
-    int tileAt(const QPoint& point) const;  ///< of the viewport; -1 between tiles
+    int tileAt(const QPoint& point) const;  ///< `point` in the viewport; -1 between tiles
     int contentHeight() const { return m_height; }
     QWidget* canvas() const { return viewport(); }
     /// Scrolls until the tile is visible; after a long jump it is centred.
@@ -57,7 +57,7 @@ protected:
     void setContentHeight(int height);
     int hover() const { return m_hover; }
     void setHover(int tile);
-    void forgetHover() { m_hover = -1; }  ///< of tiles that are gone
+    void forgetHover() { m_hover = -1; }  ///< when tiles are gone
     void updateTile(int tile);
 
     void paintEvent(QPaintEvent* event) override;

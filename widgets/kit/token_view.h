@@ -16,7 +16,7 @@ namespace relascope::widgets {
 struct TokenLook {
     enum class Frame { None, Solid, Dashed };
     QColor fill;   ///< invalid: none
-    QColor ink;    ///< of the text
+    QColor ink;    ///< colour of the text
     QColor hatch;  ///< invalid: none
     Frame frame = Frame::None;
     QColor frameColor;

@@ -115,7 +115,7 @@ private:
     int pixels(int count) const;
 
     int m_cell = 1, m_block = 1;    ///< pixels for that many cells
-    int m_fit = 1, m_fitBlock = 1;  ///< those at which the whole map fits
+    int m_fit = 1, m_fitBlock = 1;  ///< m_cell and m_block at which the whole map fits
     int m_widest = 0;               ///< px of a name beside the map
     bool m_zoomed = false;
 };

@@ -75,9 +75,9 @@ struct MapMeasures {
     /// |R + R^T| / (|R + R^T| + |R - R^T|), Frobenius norms off the diagonal: 1 for a symmetric
     /// map, 0 for an antisymmetric one. NaN where a causal mask leaves one half of it empty.
     float symmetry;
-    float entropy;  ///< of attention: mean over its rows, in nats
+    float entropy;  ///< entropy of attention: mean over its rows, in nats
     float spread;   ///< standard deviation
-    std::array<float, kMapOrders - kFirstPlace> places;  ///< of the orders from Previous on
+    std::array<float, kMapOrders - kFirstPlace> places;  ///< shares for the orders from Previous on
 
     MapMeasures();
     /// The one that an order sorts by; the magnitude for Index.

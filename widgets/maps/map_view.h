@@ -55,7 +55,7 @@ Q_SIGNALS:
     void hovered(int row, int column);                          ///< -1, -1 when the pointer leaves
     void chosen(int row, int column);                           ///< by a click or the keyboard
     void compared(int row, int column);                         ///< by a click with Ctrl
-    void menuRequested(int row, int column, const QPoint& at);  ///< of a cell; `at` on the screen
+    void menuRequested(int row, int column, const QPoint& at);  ///< for a cell; `at` on the screen
     /// Alt and the left button on a cell: the way of the pointer, up is positive, in steps of one
     /// pixel. The first call has 0.
     void cellDragged(int row, int column, int up);

@@ -28,7 +28,7 @@ struct InputOffer {
     int references = 0;           ///< inputs stored beside the model
     qint64 vocabulary = 0;        ///< token ids are below it
     int longest = 0;              ///< tokens at most; 0: any number
-    qint64 targetVocabulary = 0;  ///< of a second, target sequence; 0: the model has none
+    qint64 targetVocabulary = 0;  ///< vocabulary of the target sequence; 0: the model has none
     int targetLongest = 0;
 
     bool operator==(const InputOffer&) const = default;

@@ -25,7 +25,7 @@ struct AxisToken {
     QString name;         ///< in a sentence: "class token", "patch (0, 2)"
     QImage picture;       ///< null where there is none
     bool byName = false;  ///< the label is ambiguous: two tokens may have the same text
-    QString place;        ///< of a piece of text, for the box at the pointer: 39 “ball”
+    QString place;        ///< place of a piece of text, for the box at the pointer: 39 “ball”
 };
 
 /// Patch of a token, -1 for the class token or beyond the grid.

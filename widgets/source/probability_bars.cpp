@@ -32,7 +32,7 @@ void paintVectorBars(QPainter& painter, const QRect& place, std::span<const floa
     line.setAlpha(90);
     painter.fillRect(QRect(place.left(), middle, place.width(), 1), line);
     for (int bar = 0; bar < bars; ++bar) {
-        float value = 0;  // of a pooled stretch the largest: a spike must not drown in a mean
+        float value = 0;  // the largest of a pooled stretch: a spike must not drown in a mean
         for (int k = bar * width / bars; k < (bar + 1) * width / bars; ++k) {
             const float v = values[static_cast<std::size_t>(k)];
             if (std::abs(v) > std::abs(value)) value = v;

@@ -62,7 +62,7 @@ private:
 
     QStringList m_names;
     std::vector<float> m_probabilities;
-    std::vector<float> m_before;  ///< of the model without edits; empty: it has none
+    std::vector<float> m_before;  ///< probabilities without the edits; empty: there are none
     std::vector<int> m_shown;
     int m_best = -1, m_marked = -1;
     float m_full = 1;       ///< the probability of a bar of full length

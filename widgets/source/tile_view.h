@@ -19,7 +19,7 @@ namespace relascope::widgets::tiles {
 
 inline constexpr int gap = 4;
 inline constexpr int edge = 2;         ///< room for the outline of a tile at the border
-inline constexpr int headHeight = 22;  ///< of a group's title
+inline constexpr int headHeight = 22;  ///< height of a group's title
 inline constexpr int groupGap = 10;
 inline constexpr int wordHeight = 22;
 inline constexpr int numberHeight = 15;  ///< more, with a number below the word
@@ -60,7 +60,7 @@ struct TileSection {
     bool receives = true, sends = true;
     int first = 0;  ///< number of its first tile among those of all sections
     int top = 0;
-    float largest = 0;          ///< of the vectors' numbers, the full height of a bar
+    float largest = 0;          ///< largest number of the vectors, the full height of a bar
     QSize picture;              ///< as it is drawn; empty where there are none
     int wordLines = 1;          ///< lines of text below a picture; 0 if they do not fit
     std::vector<QRect> places;  ///< in content coordinates, in rows from the top

@@ -26,7 +26,7 @@ public:
 
 Q_SIGNALS:
     void hovered(int index);       ///< a j; -1 when the pointer leaves
-    void rowHovered(int index);    ///< of a text that only receives
+    void rowHovered(int index);    ///< in a text that only receives
     void sourceChosen(int index);  ///< a click, or an arrow key
     void targetChosen(int index);  ///< either with Shift, or in a text that only sends
 

@@ -42,10 +42,10 @@ QString studySeries(const StudyPlan& plan, const std::string& model,
 class StudyLayout {
 public:
     struct Row {
-        QString name;                 ///< of the legend: "dat", "dat, n_heads_ra=2"
+        QString name;                 ///< name in the legend: "dat", "dat, n_heads_ra=2"
         QString title;                ///< the model
         QString detail;               ///< "n_heads_ra=2 · 341K": what else distinguishes it
-        std::int64_t parameters = 0;  ///< of the first column with runs
+        std::int64_t parameters = 0;  ///< number in the first column with runs
         bool sizeVaries = false;  ///< another column has another number: it depends on the option
     };
     struct Column {
@@ -89,7 +89,7 @@ struct GridRun {
     CellState state = CellState::Waiting;
     double progress = 0.0;  ///< 0..1, for runs that have started
     double value = std::numeric_limits<double>::quiet_NaN();
-    double seconds = 0.0;  ///< of training
+    double seconds = 0.0;  ///< duration of the training
     QString message, device;
     bool operator==(const GridRun&) const = default;
 };

@@ -50,7 +50,7 @@ protected:
 private:
     struct Grid {
         int columns = 1, lines = 0, shown = 0;
-        double width = 0.0;  ///< of an entry
+        double width = 0.0;  ///< width of an entry
     };
     Grid grid(double width) const;
     QString m_title;

@@ -21,7 +21,7 @@ class PanelHead;
 struct StudyNumber {
     QString text, published, tip;
     double sort = 0.0;  ///< NaN goes last
-    bool best = false;  ///< of its column
+    bool best = false;  ///< the best number of its column
     bool muted = false;
     bool operator==(const StudyNumber&) const = default;
 };
@@ -29,7 +29,7 @@ struct StudyNumber {
 /// A series with its results.
 struct StudyLine {
     QString name;
-    int color = 0;  ///< of Theme::series
+    int color = 0;  ///< index into Theme::series
     std::vector<StudyNumber> cells;
     bool operator==(const StudyLine&) const = default;
 };

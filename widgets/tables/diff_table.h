@@ -52,7 +52,7 @@ private:
     int m_differing = 0;
     PanelHead* m_head;
     SegmentedControl* m_which;
-    ColumnModel<std::size_t>* m_model;  ///< of the rows of the options
+    ColumnModel<std::size_t>* m_model;  ///< rows of the options
     QTableView* m_view;
     QMenu* m_menu;
 };

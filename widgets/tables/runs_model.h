@@ -16,7 +16,7 @@ namespace relascope::widgets {
 class RunsModel : public ColumnModel<TableRow> {
     Q_OBJECT
 public:
-    /// Behind the first, in the order of core::runColumns().
+    /// After the first, columns are in the order of core::runColumns().
     enum Column {
         Overlay,
         Run,
@@ -26,7 +26,7 @@ public:
         State,
         Loss,
         Kept,  ///< the run's main metric on validation, of the weights that it keeps
-        Test,  ///< of the first test split
+        Test,  ///< its metric on the first test split
         Published,
         Difference,
         Time,
@@ -55,7 +55,7 @@ private:
     ModelColumn<TableRow> scoreColumn(int column);
     bool isOverlaid(const TableRow& row) const;
 
-    std::string m_metrics[2];  ///< of Kept and Test
+    std::string m_metrics[2];  ///< metrics of Kept and Test
     bool m_mixed[2] = {false, false};
 };
 

@@ -41,7 +41,7 @@ public:
     int shownRows() const;
     /// The visible rows in their order, until rows are set or the table is touched.
     std::vector<const TableRow*> shownRuns() const;
-    std::vector<std::string> shownColumns() const;  ///< of runColumns(), in their order
+    std::vector<std::string> shownColumns() const;  ///< some of runColumns(), in their order
     QTableView* view() const { return m_view; }
     QLineEdit* filterField() const { return m_filter; }
     /// The two runs that are selected, or else those whose boxes are checked; empty: not two.

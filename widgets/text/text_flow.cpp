@@ -25,7 +25,7 @@ std::vector<TokenRange> findTokens(const std::vector<std::string>& pieces, std::
     const std::string wanted = folded(text);
     if (wanted.empty()) return found;
     std::string whole;
-    std::vector<std::size_t> ends;  // of the tokens
+    std::vector<std::size_t> ends;  // ends of the tokens
     for (const std::string& piece : pieces) {
         whole += folded(piece);
         ends.push_back(whole.size());

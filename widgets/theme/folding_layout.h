@@ -54,7 +54,7 @@ protected:
 private:
     void fit();
     QStringList m_forms;
-    mutable std::vector<int> m_widths;  ///< of the forms; -1: not measured yet
+    mutable std::vector<int> m_widths;  ///< widths of the forms; -1: not measured yet
     int m_chosen = 0;
     bool m_fitting = false;
 };

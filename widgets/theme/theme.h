@@ -47,7 +47,7 @@ private:
     QWidget* m_view = nullptr;  ///< its palette is replaced temporarily
     QPalette m_palette;
     bool m_own = false;  ///< the view had a palette of its own, not an inherited one
-    std::vector<std::pair<QWidget*, QFont>> m_fonts;  ///< that were replaced
+    std::vector<std::pair<QWidget*, QFont>> m_fonts;  ///< fonts that were replaced
 };
 
 enum class ThemeMode { System, Light, Dark };

@@ -86,8 +86,8 @@ private:
 
     std::vector<TourStep> m_steps;
     int m_step = -1;
-    int m_textHeight = 0;      ///< of the longest text
-    QSize m_usual, m_largest;  ///< of the cards without a picture, and of all that were shown
+    int m_textHeight = 0;      ///< height of the longest text
+    QSize m_usual, m_largest;  ///< sizes of cards without a picture, and of all shown
     QWidget* m_card;
     QVBoxLayout* m_column;
     QWidget* m_picture = nullptr;

@@ -218,7 +218,7 @@ AbstractorImpl::AbstractorImpl(const AbstractorOptions& o, std::int64_t objects,
 torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
     const std::int64_t n = x.size(1);
     torch::Tensor a;   // [n, d] or [b, n, d]
-    Symbols relative;  // of offsets: they are added to every message, and A starts at zero
+    Symbols relative;  // symbols of offsets: they are added to every message, and A starts at zero
     if (symbols.defined()) {
         if (n > symbols.size(0))
             throw OptionError("source", std::to_string(n) + " objects, but only " +

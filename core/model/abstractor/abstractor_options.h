@@ -79,7 +79,7 @@ struct MessagePassingOptions : StreamOptions, StackDepth, ObjectInput {
     double dropout_rate = 0.1;
     bool use_self_attn = true;
     std::int64_t n_heads_sa = 1;
-    std::int64_t key_dim = 0;  // of the self-attention; 0: rel_proj_dim
+    std::int64_t key_dim = 0;  // key width of the self-attention; 0: rel_proj_dim
     std::string abs_norm = "layernorm";
     std::int64_t hidden = 32;
 

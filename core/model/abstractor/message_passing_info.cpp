@@ -121,7 +121,7 @@ void readConfig(Options& o, JsonArguments& a) {
     o.use_self_attn = false;
     o.dropout_rate = 0.0;
     a.read("n_relations", o.n_relations);
-    o.n_heads_sa = o.n_relations;  // of the self-attention, by default
+    o.n_heads_sa = o.n_relations;  // the default for self-attention
     arguments(o, norm, [&a](const char* key, auto& value) { a.read(key, value); });
     o.abs_norm = norm ? "layernorm" : "none";
     if (o.rel_activation == "linear") o.rel_activation = "identity";

@@ -24,7 +24,7 @@ struct HeadOptions : ScoreOptions {
     std::int64_t head_dim = 0;    ///< d_h; the output is n_heads * head_dim wide
     std::int64_t n_kv_heads = 0;  ///< key and value heads; must divide n_heads [n_heads]
     std::int64_t key_dim = 0;     ///< width of queries and keys [head_dim]
-    std::int64_t out_width = 0;   ///< of the output projection [n_heads * head_dim]
+    std::int64_t out_width = 0;   ///< width of the output projection [n_heads * head_dim]
     double dropout = 0.0;         ///< on the attention weights and on the output
     double output_dropout = -1;   ///< on the output, where it differs from `dropout`
     bool add_bias_q = false;
@@ -36,8 +36,8 @@ struct HeadOptions : ScoreOptions {
     /// i attends to j with i - j < window, without `causal` also to those with j - i < window; 0:
     /// no window.
     std::int64_t window = 0;
-    double norm_eps = 1e-5;      ///< of the norms of queries and keys
-    bool norm_plus_one = false;  ///< of the same: they multiply by 1 + weight
+    double norm_eps = 1e-5;      ///< epsilon of the norms of queries and keys
+    bool norm_plus_one = false;  ///< these norms multiply by 1 + weight
     bool relational = false;     ///< also records its inner products as relations
     bool projects = true;        ///< has its projections; otherwise attend() alone can be called
 
@@ -166,7 +166,7 @@ private:
                        const Documents& documents);
     /// Queries or keys [b, heads, n, key_dim] behind their norm.
     torch::Tensor normedHeads(Norm& norm, const torch::Tensor& x) const;
-    /// The same within +-clip_qkv.
+    /// Queries, keys or values clipped to +-clip_qkv.
     torch::Tensor clipped(const torch::Tensor& x) const;
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 

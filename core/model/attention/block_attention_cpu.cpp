@@ -68,7 +68,7 @@ template <class T>
 struct BlockCall : BlockSizes {
     explicit BlockCall(const BlockSizes& sizes) : BlockSizes(sizes) {}
     BlockRows<T> q, k, v, out;
-    // Of the backward pass; dk and dv are float32 [b, keyHeads, m, width].
+    // Gradients of the backward pass; dk and dv are float32 [b, keyHeads, m, width].
     BlockRows<T> dOut, dq;
     float *dk = nullptr, *dv = nullptr;
 };
@@ -135,7 +135,7 @@ struct WeightRows {
     float *alpha, *given;  // weights; dA, then dscore
     Numbers read;          // what products read: weights after dropout, then dscore
     std::int64_t row, count, columns, seen, first;
-    std::int64_t cell;  // of the mask, of the first row's first key
+    std::int64_t cell;  // index into the mask: the first row's first key
     std::int64_t keys;  // cells of a row of the mask
     const std::int64_t* firstKey;
     float scale;
@@ -427,7 +427,7 @@ std::array<torch::Tensor, 3> backwardInBlocks(const BlockSizes& sizes, const tor
 
 struct BlockAttentionPlan : torch::CustomClassHolder {
     BlockSizes sizes;
-    torch::Tensor firstKey;  // that sizes point to
+    torch::Tensor firstKey;  // keeps what `sizes` points to
     torch::ScalarType type = torch::kFloat;
 };
 

@@ -136,7 +136,7 @@ struct RowBlocks : torch::autograd::Function<RowBlocks> {
                 plan->part(i, sums[i], first, count).add_(found[k]);
             }
         }
-        sums.insert(sums.begin(), torch::Tensor());  // of the plan
+        sums.insert(sums.begin(), torch::Tensor());  // the plan has no gradient
         return sums;
     }
 };

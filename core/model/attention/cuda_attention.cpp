@@ -194,7 +194,7 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
         a.dOut = viewOf(dOut), a.dRelated = viewOf(dRelated);
         const auto delta = torch::empty_like(saved.back());
         a.delta = delta.mutable_data_ptr();
-        torch::autograd::variable_list found = {torch::Tensor()};  // of the plan
+        torch::autograd::variable_list found = {torch::Tensor()};  // the plan has no gradient
         for (const auto& x : in) found.push_back(emptyLike(x));
         if (plan->symmetric) found.push_back(emptyLike(in[3]));
         a.dq = viewOf(found[1]), a.dk = viewOf(found[2]), a.ds = viewOf(found[3]);

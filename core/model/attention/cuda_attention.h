@@ -57,7 +57,7 @@ struct KernelCall {
 struct KernelHeads {
     std::int64_t heads = 0, keyHeads = 0, keyDim = 0, valueDim = 0;
     std::int64_t relations = 0, relDim = 0;  ///< 0: none
-    std::int64_t maxOffset = -1;             ///< of relative symbols
+    std::int64_t maxOffset = -1;             ///< largest offset of relative symbols; -1: none
     std::string relActivation = "identity";
     AttentionForm form = AttentionForm::Automatic;
 };

@@ -28,7 +28,7 @@ struct RelationalOptions : HeadOptions {
     bool symmetric_rels = false;
     std::string rca_activation = "softmax";
     std::int64_t symbol_dim = 0;    ///< width of the symbols [d_model]
-    bool rel_add_bias = true;       ///< of disrca: on the keys of relations, where keys have one
+    bool rel_add_bias = true;       ///< disrca: bias on keys of relations, where keys have one
     bool masked_relations = false;  ///< r is 0 in closed cells, a softmax runs over open ones
 
     std::int64_t symbolDim() const { return symbol_dim > 0 ? symbol_dim : d_model; }

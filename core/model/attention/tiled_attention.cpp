@@ -73,7 +73,7 @@ torch::Tensor emptyLike(const torch::Tensor& x) {
 // Kept by the autograd graph between the two passes.
 struct TilePlan : torch::CustomClassHolder {
     TileArgs args;
-    torch::Tensor firstKey;  // that args point to
+    torch::Tensor firstKey;  // keeps what `args` points to
     std::int64_t batch = 0;
 };
 

@@ -48,7 +48,7 @@ struct ScoreOptions {
     /// ("all"). `qk_norm_type` as NormImpl has it.
     std::string qk_norm = "none";
     std::string qk_norm_type = "rmsnorm";
-    double score_scale = 0.0;  ///< of q k; 0: 1 / sqrt(head width)
+    double score_scale = 0.0;  ///< factor of q k; 0: 1 / sqrt(head width)
     double score_cap = 0.0;    ///< scores become cap tanh(score / cap), before the mask; 0: not
     /// Distances (ALiBi; Press et al. 2022), m_h of each head: "behind" adds m_h (j - i) to the
     /// scaled score, "inside" adds m_h j to q k, both rounded to bfloat16 (Falcon's).
@@ -87,11 +87,11 @@ struct BlockDetails : RotaryOptions, ScoreOptions, ExpertOptions {
     bool norm_before = true;          ///< with norm_first: norms of what sub-layers read
     bool norm_behind = false;         ///< with norm_first: norms of what sub-layers add
     bool norm_plus_one = false;       ///< norms multiply by 1 + weight
-    double residual_scale = 1.0;      ///< of what sub-layers add
+    double residual_scale = 1.0;      ///< factor of what sub-layers add
     /// A letter a layer, repeated: F attends to all tokens before, W to those of sliding_window; f
     /// and w without rotary positions. Empty: all the same.
     std::string layer_kinds;
-    double local_rope_theta = 0.0;  ///< of layers with a window, never scaled; 0: as the others
+    double local_rope_theta = 0.0;  ///< theta of layers with a window, unscaled; 0: as the others
     bool ra_add_bias_q = false;     ///< on the queries of relational heads
     bool rel_add_bias = true;       ///< on the keys of relations of disrca, where keys have one
     /// Relations of closed cells are 0, and a softmax of relations runs over the open cells of a

@@ -311,7 +311,7 @@ WorkEstimate blockWork(const StackOptions& s, std::int64_t layers, const SymbolO
     work.layers = layers;
     work.d_model = s.d_model;
     work.dff = feedForwardWidth(s.d_model, b.dff, b.activation);
-    if (s.details.experts > 0)  // of the experts that a token has
+    if (s.details.experts > 0)  // width of a token's experts
         work.dff = s.details.experts_chosen *
                    feedForwardWidth(s.d_model, s.ofLayer(0).block.dff, b.activation);
     work.heads = b.n_heads_sa + (s.dual ? b.n_heads_ra : 0);

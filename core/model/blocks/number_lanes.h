@@ -28,7 +28,7 @@ struct Numbers {
     explicit operator bool() const { return floats || halves; }
 };
 typedef std::uint16_t HalfWords __attribute__((vector_size(32)));
-// Of the one of the two that is known to be there.
+// Load and store through the pointer that is known to be set.
 template <bool half>
 RELASCOPE_INLINE void loadAs(const Numbers& from, std::int64_t at, Lanes& lanes) {
     if constexpr (half) {

@@ -49,11 +49,11 @@ struct RowHeads {
     std::int64_t heads = 0, keyHeads = 0, keyDim = 0, headDim = 0;
     MatrixRows query, key, value, out;
     RowNorm queryNorm, keyNorm;
-    bool wholeNorm = false;  ///< of all heads as one vector
+    bool wholeNorm = false;  ///< the norm is over all heads as one vector
     bool turns = false;      ///< rotary positions
-    bool local = false;      ///< as the layers with a window turn
+    bool local = false;      ///< turns as layers with a window do
     std::int64_t window = 0;
-    float scale = 1.0f;  ///< of inner products
+    float scale = 1.0f;  ///< factor of inner products
     std::vector<float> q, k, v;
     std::vector<float> weights;  ///< [heads, tokens]
 

@@ -29,7 +29,7 @@ public:
         // The kernels of a replay may still read what the graph holds.
         if (m_recorded) try {
                 c10::cuda::getCurrentCUDAStream(m_device).synchronize();
-            } catch (const std::exception&) {  // of a device that has failed
+            } catch (const std::exception&) {  // the device has failed
             }
     }
 

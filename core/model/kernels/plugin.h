@@ -23,8 +23,8 @@ struct KernelPlugin {
 /// Why kernels are not used on a device that they run on (cuda_check.h): a sentence each, empty if
 /// their results agree with LibTorch's.
 struct KernelProblems {
-    std::string decoding;  ///< of the kernels for one more token
-    std::string tensor;    ///< of those for tensor cores: bf16 and fp16
+    std::string decoding;  ///< problem of the kernels for one more token
+    std::string tensor;    ///< problem of those for tensor cores: bf16 and fp16
 };
 
 /// Opens a library of kernels and asks it for the devices. Never throws: a missing, damaged or

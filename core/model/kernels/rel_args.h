@@ -39,7 +39,7 @@ struct Philox {
 ///   out_i^a = sum_j A_ij^a s_j,  related_i^a[l] = sum_j A_ij^a r_ij^l.
 /// W_r times `related` is the caller's to add. relations = 0: plain attention with values s.
 struct RelArgs {
-    DataType type = DataType::BFloat16;  ///< of every tensor; lse and delta are float32
+    DataType type = DataType::BFloat16;  ///< type of every tensor; lse and delta are float32
     std::int32_t batch = 0;
     std::int32_t queries = 0, keys = 0;    ///< n and m
     std::int32_t heads = 0, keyHeads = 0;  ///< consecutive heads share a key head

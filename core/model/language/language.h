@@ -62,7 +62,7 @@ torch::Tensor scoresOf(const OutputForm& form, const torch::Tensor& outputs,
                        std::int64_t vocabulary);
 
 struct PublicDecoderOptions;      // model/public/public_options.h
-struct PublicDualDecoderOptions;  // the same
+struct PublicDualDecoderOptions;  // model/public/public_options.h
 
 struct TransformerLMImpl : LanguageModelImpl {
     explicit TransformerLMImpl(const PlainLMOptions& options);
@@ -70,7 +70,7 @@ struct TransformerLMImpl : LanguageModelImpl {
     explicit TransformerLMImpl(const PublicDecoderOptions& options);
 
 protected:
-    /// The same with other blocks.
+    /// A decoder of a public family with other blocks.
     TransformerLMImpl(const PublicDecoderOptions& options, const StackOptions& stack);
     torch::Tensor decode(torch::Tensor x) override;
 

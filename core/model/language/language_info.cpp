@@ -191,7 +191,7 @@ void readConfig(Options& o, JsonArguments& a) {
         readAttentionConfig(block.sub("attn_kwargs"), o.sa_n_kv_heads, o.sa_key_dim,
                             o.sa_add_bias_kv, nullptr);
         block.done();
-        // Of models that were trained here.
+        // Options of models that were trained here.
         a.read("qk_norm", o.qk_norm);
         a.read("norm_behind", o.norm_behind);
         a.read("sliding_window", o.sliding_window);
@@ -222,7 +222,7 @@ ConfigJson writeConfig(const Options& o) {
     } else {
         a["n_heads"] = o.n_heads_sa;
         a["block_kwargs"] = {{"attn_kwargs", plainAttentionConfig(o)}};
-        const LaterOptions usual;  // which the published class has no arguments for
+        const LaterOptions usual;  // options that the published class has no arguments for
         if (o.qk_norm != usual.qk_norm) a["qk_norm"] = o.qk_norm;
         if (o.norm_behind) a["norm_behind"] = true;
         if (o.sliding_window > 0) a["sliding_window"] = o.sliding_window;

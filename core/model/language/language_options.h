@@ -21,12 +21,12 @@ struct OutputForm {
 
 /// What a language model does before its blocks and behind them. The defaults are the papers'.
 struct EndDetails {
-    double embed_scale = 1.0;          ///< of the embedding of tokens
-    std::int64_t embed_width = 0;      ///< of that embedding, projected to d_model; 0: d_model
+    double embed_scale = 1.0;          ///< factor of the embedding of tokens
+    std::int64_t embed_width = 0;      ///< embedding width, projected to d_model; 0: d_model
     std::int64_t position_offset = 0;  ///< position i has row i + offset of learned positions
     bool embed_norm = false;           ///< a norm of the stream that blocks begin with
     bool final_norm = true;            ///< a norm of the stream that they end with
-    bool output_bias = false;          ///< of the output layer
+    bool output_bias = false;          ///< the output layer has a bias
 
     bool operator==(const EndDetails&) const = default;
 };
@@ -44,11 +44,11 @@ struct TransformerLMOptions : StreamOptions, StackDepth, TokenInput, BlockOption
     bool operator==(const TransformerLMOptions&) const = default;
 };
 
-/// Options of blocks that came after the papers, for models that are trained here. As BlockDetails
-/// has them.
+/// Options of blocks that came after the papers, for models that are trained here; see
+/// BlockDetails.
 struct LaterOptions {
-    std::string qk_norm = "none";  ///< of the type of the other norms, without bias
-    bool norm_behind = false;      ///< in place of the norms before
+    std::string qk_norm = "none";  ///< norms of the type of the others, without bias
+    bool norm_behind = false;      ///< norms behind sub-layers, none before
     std::int64_t sliding_window = 0;
     std::string layer_kinds;
     bool operator==(const LaterOptions&) const = default;

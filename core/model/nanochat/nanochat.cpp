@@ -13,7 +13,7 @@ namespace relascope::core {
 namespace {
 
 constexpr const char* kPlainNorm = "rmsnorm_no_weight";
-constexpr double kNormEps = 0x1p-23;  // of torch.nn.functional.rms_norm in float32
+constexpr double kNormEps = 0x1p-23;  // epsilon of torch.nn.functional.rms_norm in float32
 
 torch::Tensor rms(const torch::Tensor& x) {
     return x * torch::rsqrt(x.square().mean(-1, true) + kNormEps);
@@ -59,7 +59,7 @@ RotaryOptions turnedAs() {
 torch::Tensor perDimension(const torch::Tensor& heads) {
     return heads.transpose(2, 3).flatten(1, 2).unsqueeze(3);
 }
-// The same of joined heads [b, n, width].
+// As perDimension(), for joined heads [b, n, width].
 torch::Tensor perDimensionOfJoined(const torch::Tensor& joined) {
     return joined.transpose(1, 2).unsqueeze(3);
 }

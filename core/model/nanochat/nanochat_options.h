@@ -18,7 +18,7 @@ inline constexpr const char* kHadamardLM = "HadamardTransformerLM";
 struct NanochatOptions : TransformerLMOptions, OutputForm, FamilyName {
     /// Files of Hadamard models have c_xk_rel and c_v also where no head uses them.
     bool hadamard = true;
-    std::int64_t n_kv_heads = 0;       ///< of both kinds of heads; 0: one for each head
+    std::int64_t n_kv_heads = 0;       ///< number for both kinds of heads; 0: one for each head
     std::int64_t sequence_len = 0;     ///< window of the layers L; 0: max_block_size
     std::string window_pattern = "L";  ///< a letter a layer, from the first on: S is half a window
     bool use_residual_augmentation = true;  ///< value embeddings, in every residual_stride-th layer

@@ -100,7 +100,7 @@ InnerProductRelationImpl::InnerProductRelationImpl(const Options& o) : ModelWith
 
 torch::Tensor InnerProductRelationImpl::outputs(const torch::Tensor& input) {
     const auto r = relation(left(input), right(input));  // [b, 2, 2]
-    return r.select(1, 0).slice(1, 1);                   // of the first to the second
+    return r.select(1, 0).slice(1, 1);                   // relation of the first to the second
 }
 
 namespace {

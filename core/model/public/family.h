@@ -35,7 +35,7 @@ struct FamilyKey {
 
     /// What the texts of the file are here; others are refused. Empty: the value as it is.
     std::vector<std::pair<std::string, std::string>> texts = {};
-    std::int64_t least = 1;  ///< of a whole number
+    std::int64_t least = 1;  ///< least value of a whole number
     std::string times = {};  ///< an option that a whole number is multiplied with
     /// In place of `absent` and `null`: the value that follows from options of earlier keys.
     FieldValue (*derived)(const ModelOptions&) = nullptr;
@@ -74,7 +74,7 @@ enum class StoredForm {
     Transposed,  ///< a matrix [in, out]
     Thirds,      ///< a matrix [in, 3 out], or a bias [3 out]: three parts, one after another
     Rows,        ///< rows [sum of out, in], or a bias: the parts, one after another
-    /// The same, of each key head its share of the three: its queries, its key, its value.
+    /// As Rows, but one key head after another: its queries, its key, its value.
     ByHead,
     Patches,  ///< a convolution [out, channels, rows, columns] as a matrix
 };
@@ -92,7 +92,7 @@ struct FamilyTensor {
     std::string also = {};
     std::optional<double> absent = {};  ///< all its values where a file lacks it
     FamilyCondition when = {};
-    /// Of a tensor with several names in the model, the file has this one.
+    /// Whether the file has this one of a tensor's several names in the model.
     bool kept = false;
     std::string sizedBy = {};  ///< the key that says how many rows there are, for messages
     /// ".bias": the tensor of this kind is a further name of a part that another row has. A file
@@ -125,7 +125,7 @@ struct Family {
     std::vector<std::string> neutral = {};  ///< keys that change nothing, beside the usual ones
     /// Several names of one tensor, if the file has them all, must hold the same values.
     bool sharedMustEqual = false;
-    std::vector<std::string> otherPrefixes = {};  ///< that files have in place of `prefix`
+    std::vector<std::string> otherPrefixes = {};  ///< prefixes in files in place of `prefix`
     /// The key of the object that holds the configuration of what is opened of a larger model.
     std::string inner = {};
     std::string innerText = {};  ///< what of the rest is not used: "of its image tower"
@@ -145,10 +145,10 @@ struct Family {
 const std::vector<Family>& families();
 const std::vector<Family>& decoderFamilies();
 const std::vector<Family>& nanochatFamilies();
-const std::vector<Family>& relationalFamilies();  ///< a part of decoderFamilies()
-const std::vector<Family>& gatedFamilies();   ///< the same: those that differ from Llama by options
-const std::vector<Family>& plainFamilies();   ///< the same: those without gates
-const std::vector<Family>& expertFamilies();  ///< the same: those with experts
+const std::vector<Family>& relationalFamilies();  ///< part of decoderFamilies()
+const std::vector<Family>& gatedFamilies();       ///< part of decoderFamilies(): variants of Llama
+const std::vector<Family>& plainFamilies();       ///< part of decoderFamilies(): without gates
+const std::vector<Family>& expertFamilies();      ///< part of decoderFamilies(): with experts
 const std::vector<Family>& encoderFamilies();
 const std::vector<Family>& imageFamilies();
 /// The family of that model_type; null if there is none.
@@ -176,7 +176,7 @@ struct FileTensor {
     std::vector<std::string> parts;
     StoredForm form = StoredForm::Plain;
     std::int64_t heads = 1;             ///< for ByHead: key heads
-    std::vector<std::int64_t> rows;     ///< of each part
+    std::vector<std::int64_t> rows;     ///< number of rows of each part
     std::int64_t index = -1;            ///< it is this row of its part; -1: all of it
     bool optional = false;              ///< a second name of a tied tensor
     bool further = false;               ///< FamilyTensor::further

@@ -28,7 +28,7 @@ std::int64_t rounded(double value) {
 const std::vector<std::string>& nanochatKeys() {
     static const std::vector<std::string> all = {
         "sequence_len", "vocab_size", "n_layer", "n_head", "n_kv_head", "n_embd",
-        // Those that older files lack.
+        // Keys that older files lack.
         "window_pattern", "attention_impl", "dual_rel_head_proportion", "use_residual_augmentation",
         "residual_stride", "residual_gate_channels"};
     return all;

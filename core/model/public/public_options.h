@@ -52,7 +52,7 @@ struct EncoderDetails {
     std::int64_t padding_row = -1;  ///< tokens of this id have the row before the first position,
                                     ///< and are not counted; -1: none
     std::string head_activation = "exact_gelu";
-    bool head_bias = true;  ///< of the dense layer
+    bool head_bias = true;  ///< the dense layer has a bias
 
     bool operator==(const EncoderDetails&) const = default;
 };

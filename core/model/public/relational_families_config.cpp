@@ -148,7 +148,7 @@ Family dat() {
         const bool relational = in.starts_with("relational");
         for (const char part : {'q', 'k'}) {
             const std::string from = in + part + "_proj", to = own + "w" + part;
-            f.tensors.push_back(inBlock(from, to));  // of rca
+            f.tensors.push_back(inBlock(from, to));  // for relational heads, rca's
             if (relational) f.tensors.push_back(inBlock(from, to + "_attn"));
         }
         f.tensors.push_back(inBlock(in + "v_proj", own + "wv"));

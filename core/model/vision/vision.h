@@ -74,8 +74,7 @@ struct VisionModelImpl : ModelImpl {
     PatchEmbedding to_patch_embedding{nullptr};
     torch::Tensor pos_embedding, cls_token;  ///< [1, patches + first tokens, d], [1, 1, d]
     torch::nn::ModuleList encoder_blocks;
-    Norm final_norm{
-        nullptr};  ///< of newer checkpoints: `final_out.0`, the classifier `final_out.1`
+    Norm final_norm{nullptr};  ///< newer checkpoints: `final_out.0`, the classifier `final_out.1`
     Linear final_out{nullptr};
 
 protected:
