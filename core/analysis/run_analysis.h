@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "analysis/analysis.h"
@@ -90,22 +91,27 @@ struct RegisterRunner {
 const AnalysisRunner& runnerOf(const Analysis& analysis);
 
 /// The runner of an analysis whose options and result are structs. `run` gets the checked options;
-/// `resultOf` reads an earlier answer, for Watch::known.
+/// `answerOf` is null where the result is the answer itself; `resultOf` reads an earlier answer,
+/// for Watch::known.
 template <class Options, class Result>
 AnalysisRunner makeRunner(const FieldTable<Options>& table,
                           Result (*run)(AnalysisSubject&, const Options&, const Watch<Result>&),
-                          Answer (*answerOf)(const Result&),
+                          Answer (*answerOf)(const Result&) = nullptr,
                           Result (*resultOf)(const Answer&) = nullptr) {
     AnalysisRunner runner;
     runner.run = [=, fields = fieldsOf(table, OfferedIn::Row)](AnalysisSubject& subject,
                                                                const OptionValues& values,
                                                                const AnalysisWatch& watch) {
         checkOptions(fields, values);
-        Watch<Result> typed{watch.stop, watch.progress, {}, {}};
-        if (watch.partial)
-            typed.partial = [&](const Result& soFar) { watch.partial(answerOf(soFar)); };
-        if (watch.known && resultOf) typed.known = resultOf(*watch.known);
-        return answerOf(run(subject, structOf(table, values), typed));
+        if constexpr (std::is_same_v<Result, Answer>) {
+            return run(subject, structOf(table, values), watch);
+        } else {
+            Watch<Result> typed{watch.stop, watch.progress, {}, {}};
+            if (watch.partial)
+                typed.partial = [&](const Result& soFar) { watch.partial(answerOf(soFar)); };
+            if (watch.known && resultOf) typed.known = resultOf(*watch.known);
+            return answerOf(run(subject, structOf(table, values), typed));
+        }
     };
     return runner;
 }

@@ -225,11 +225,6 @@ void setFact(Answer& answer, std::string_view key, const Value& value) {
     columns::add(column, value);
 }
 
-/// For makeRunner() (analysis/run_analysis.h), where the computation writes the answer itself.
-inline Answer itself(const Answer& answer) {
-    return answer;
-}
-
 /// The table of these rows.
 template <class Row>
 Table tableOf(std::string key, std::string title, const ColumnTable<Row>& columns,

@@ -10,6 +10,7 @@
 #include <QResizeEvent>
 
 #include "widgets/analysis/analysis_frame.h"
+#include "widgets/maps/color_map.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 

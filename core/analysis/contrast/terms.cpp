@@ -6,82 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/contrast/term_sums.h"
 #include "analysis/pairs/relation_statistics.h"
-#include "types/student_t.h"
 
 namespace relascope::core {
 namespace {
 
 constexpr double kTermValues = 3e5;  // numbers of vectors that are gathered at once
-constexpr std::int64_t kManyValues = 100, kFewOfMany = 8;  // of a fact; objects of each
-
-/// The place of each cell, and the pairs of each place.
-struct Places {
-    torch::Tensor of;  // [n * n] int64
-    std::int64_t count = 0;
-    torch::Tensor yes, no;  // [e, places]
-};
-
-Places placesOf(const ContrastPairs& pairs) {
-    const auto e = pairs.yes.size(0), n = pairs.yes.size(1);
-    Places places;
-    const auto i = torch::arange(n).view({n, 1}), j = torch::arange(n).view({1, n});
-    places.of = (pairs.byOffset ? j - i + n - 1 : i * n + j).flatten().contiguous();
-    places.count = pairs.byOffset ? 2 * n - 1 : n * n;
-    const auto sums = [&](const torch::Tensor& cells) {
-        return torch::zeros({e, places.count}, torch::kDouble)
-            .index_add_(1, places.of, cells.flatten(1));
-    };
-    places.yes = sums(pairs.yes), places.no = sums(pairs.no);
-    return places;
-}
-
-/// The weights of yes and no at each place, for each way of counting examples: c of the difference.
-struct PlaceWeights {
-    torch::Tensor yes, no;  // [ways, places]
-};
-
-PlaceWeights weightsOf(const Places& places, const torch::Tensor& counts) {
-    const auto yes = torch::matmul(counts, places.yes), no = torch::matmul(counts, places.no);
-    const auto whole = (yes * no).sum(1, true);
-    return {no / whole, -yes / whole};
-}
-
-/// The pairs and the objects that take part in them, each by example, and where the vectors of both
-/// objects of a pair are.
-struct PairRows {
-    torch::Tensor example, i, j, place, yes;           // [pairs]
-    torch::Tensor ofI, ofJ;                            // [pairs]: rows of u and v
-    torch::Tensor object;                              // [objects]: the object of its example
-    std::vector<std::int64_t> firstPair, firstObject;  // [e + 1], of each example
-};
-
-// Where each example begins, of `sorted` examples.
-std::vector<std::int64_t> beginnings(const torch::Tensor& sorted, std::int64_t examples) {
-    const auto at = torch::searchsorted(sorted.contiguous(), torch::arange(examples + 1));
-    const auto* first = at.const_data_ptr<std::int64_t>();
-    return {first, first + examples + 1};
-}
-
-PairRows rowsOf(const ContrastPairs& pairs, const Places& places) {
-    const auto e = pairs.yes.size(0), n = pairs.yes.size(1);
-    const auto with = takesPart(pairs).flatten().nonzero().flatten();
-    const auto row =
-        torch::full({e * n}, -1, torch::kLong).index_put_({with}, torch::arange(with.size(0)));
-    PairRows rows;
-    const auto cell = (pairs.yes + pairs.no).flatten().nonzero().flatten();
-    rows.example = torch::div(cell, n * n, "floor");
-    const auto inside = cell - rows.example * (n * n);
-    rows.i = torch::div(inside, n, "floor"), rows.j = inside - rows.i * n;
-    rows.place = places.of.index_select(0, inside);
-    rows.yes = pairs.yes.flatten().index_select(0, cell).gt(0);
-    rows.ofI = row.index_select(0, rows.example * n + rows.i);
-    rows.ofJ = row.index_select(0, rows.example * n + rows.j);
-    const auto owner = torch::div(with, n, "floor");
-    rows.object = with - owner * n;
-    rows.firstPair = beginnings(rows.example, e), rows.firstObject = beginnings(owner, e);
-    return rows;
-}
 
 /// Adds terms of pairs up by the weights of all ways of counting examples.
 class WaySums {
@@ -133,156 +64,11 @@ torch::Tensor allWays(const torch::Tensor& counts, std::int64_t examples) {
     return counts.defined() ? torch::cat({once, counts}) : once;
 }
 
-// Hands parts [objects, parts, k] on in double, a few objects at once.
-template <class Work>
-void inDouble(const torch::Tensor& parts, Work work) {
-    constexpr std::int64_t kRows = 512;
-    for (std::int64_t first = 0; first < parts.size(0); first += kRows) {
-        const auto last = std::min(parts.size(0), first + kRows);
-        work(first, last, parts.slice(0, first, last).to(torch::kDouble));
-    }
-}
-
-// Means over objects, [n or 1, parts, k].
-torch::Tensor meanOf(const torch::Tensor& parts, const torch::Tensor& place,
-                     const torch::Tensor& count) {
-    auto sums = torch::zeros({count.size(0), parts.size(1), parts.size(2)}, torch::kDouble);
-    inDouble(parts, [&](std::int64_t first, std::int64_t last, const torch::Tensor& own) {
-        sums.index_add_(0, place.slice(0, first, last), own);
-    });
-    return sums / count.clamp_min(1.0).view({-1, 1, 1});
-}
-
-// The sum of all parts of each object, [objects, k] double.
-torch::Tensor sumOf(const torch::Tensor& parts) {
-    auto sums = torch::empty({parts.size(0), parts.size(2)}, torch::kDouble);
-    inDouble(parts, [&](std::int64_t first, std::int64_t last, const torch::Tensor& own) {
-        sums.slice(0, first, last).copy_(own.sum(1));
-    });
-    return sums;
-}
-
-/// The facts of the objects that take part as columns, one for each value of each fact.
-struct FactColumns {
-    torch::Tensor known;             // [objects]: all facts are
-    torch::Tensor of;                // [objects, facts]: the column of each fact's value
-    std::vector<std::int64_t> ends;  // of each fact's columns
-
-    std::int64_t count() const { return std::max<std::int64_t>(ends.back(), 1); }
-};
-
-FactColumns factColumns(const ContrastPairs& pairs) {
-    const auto with = takesPart(pairs).flatten().nonzero().flatten();
-    const auto values = pairs.facts.flatten(0, 1).index_select(0, with);  // [objects, facts]
-    FactColumns columns;
-    columns.known = values.ge(0).all(1);
-    columns.of = torch::zeros_like(values);
-    const auto rows = columns.known.nonzero().flatten();
-    const auto own = values.index_select(0, rows);
-    std::int64_t next = 0;
-    for (std::int64_t f = 0; f < values.size(1); ++f) {
-        const auto [value, index, count] = at::_unique2(own.select(1, f), true, true, true);
-        // Rare values have one column together; of very many values more are rare.
-        const auto rare = count.lt(value.size(0) > kManyValues ? std::max(pairs.fewest, kFewOfMany)
-                                                               : pairs.fewest);
-        auto column = rare.logical_not().to(torch::kLong).cumsum(0) - 1;
-        const auto common = rare.logical_not().sum().item<std::int64_t>();
-        column.masked_fill_(rare, common);
-        columns.of.select(1, f).index_put_({rows}, column.index_select(0, index) + next);
-        next += common + (rare.any().item<bool>() ? 1 : 0);
-        columns.ends.push_back(next);
-    }
-    return columns;
-}
-
-/// What least squares need of vectors on columns.
-struct ColumnSums {
-    torch::Tensor squares;  // [columns, columns]: how often two columns meet
-    torch::Tensor moments;  // [columns, k]: sums of vectors
-    torch::Tensor places;   // [columns, places]: how many objects
-
-    ColumnSums(const FactColumns& columns, std::int64_t k, std::int64_t count)
-        : squares(torch::zeros({columns.count() * columns.count()}, torch::kDouble)),
-          moments(torch::zeros({columns.count(), k}, torch::kDouble)),
-          places(torch::zeros({columns.count() * count}, torch::kDouble)) {}
-
-    ColumnSums clone() const {
-        auto copy = *this;
-        for (auto* sum : {&copy.squares, &copy.moments, &copy.places}) *sum = sum->clone();
-        return copy;
-    }
-    /// Adds vectors x [some, k] at these rows of the columns, as often as `times` [some] says.
-    void add(const FactColumns& columns, const torch::Tensor& rows, const torch::Tensor& x,
-             const torch::Tensor& place, const torch::Tensor& times) {
-        const auto own = times * columns.known.index_select(0, rows).to(torch::kDouble);
-        const auto of = columns.of.index_select(0, rows);
-        const auto weighted = x * own.unsqueeze(1);
-        const auto count = moments.size(0), whereabouts = places.size(0) / count;
-        for (std::int64_t f = 0; f < of.size(1); ++f) {
-            const auto column = of.select(1, f);
-            moments.index_add_(0, column, weighted);
-            places.index_add_(0, column * whereabouts + place, own);
-            for (std::int64_t g = 0; g < of.size(1); ++g)
-                squares.index_add_(0, column * count + of.select(1, g), own);
-        }
-    }
-    /// What each column does, less the mean of its fact: [columns, k]; of several solutions the
-    /// shortest. `shift` [places, k] is taken off the vectors; or undefined.
-    torch::Tensor effects(const FactColumns& columns, const torch::Tensor& shift) const {
-        const auto count = moments.size(0);
-        const auto met = squares.view({count, count});
-        const auto sums =
-            shift.defined() ? moments - torch::matmul(places.view({count, -1}), shift) : moments;
-        auto effects = torch::matmul(at::linalg_pinv(met, 1e-10, true), sums);
-        for (std::size_t f = 0; f < columns.ends.size(); ++f) {
-            const auto first = f > 0 ? columns.ends[f - 1] : 0, last = columns.ends[f];
-            const auto times = met.diagonal().slice(0, first, last);
-            auto some = effects.slice(0, first, last);
-            some -= torch::matmul(times / times.sum().clamp_min(1.0), some);
-        }
-        return effects;
-    }
-};
-
-/// One side of all pairs.
-struct CentredSide {
-    const torch::Tensor& parts;  // [objects, parts, k]
-    torch::Tensor mean;          // [n or 1, parts, k]
-    torch::Tensor place;         // [objects]
-    torch::Tensor whole;         // [objects, k]: the sum of all parts, centred
-
-    torch::Tensor slice(std::int64_t first, std::int64_t last) const {
-        const auto own = parts.slice(0, first, last);
-        return own - mean.index_select(0, place.slice(0, first, last)).to(own.scalar_type());
-    }
-};
-
-CentredSide sideOf(const torch::Tensor& parts, const torch::Tensor& mean,
-                   const torch::Tensor& place) {
-    return {parts, mean, place, sumOf(parts).sub_(mean.sum(1).index_select(0, place))};
-}
-
 // Products of the rows of both sides of pairs: [pairs, left parts * right parts].
 torch::Tensor products(const torch::Tensor& left, const torch::Tensor& right,
                        const torch::Tensor& ofI, const torch::Tensor& ofJ) {
     return torch::bmm(left.index_select(0, ofI), right.index_select(0, ofJ).transpose(1, 2))
         .flatten(1);
-}
-
-// Rows of the objects that take part, where examples first to last have them, else 0: [examples,
-// n, ...].
-torch::Tensor denseOf(const torch::Tensor& rows, const torch::Tensor& with, std::int64_t first,
-                      std::int64_t last) {
-    const auto own = with.slice(0, first, last);
-    auto shape = rows.sizes().vec();
-    shape[0] = own.numel();
-    auto all = torch::zeros(shape, rows.options());
-    all.index_copy_(0, own.flatten().nonzero().flatten(), rows);
-    return all.unflatten(0, {last - first, with.size(1)});
-}
-
-torch::Tensor objectPlaces(const ContrastPairs& pairs, const torch::Tensor& object) {
-    return pairs.byOffset ? torch::zeros_like(object) : object;
 }
 
 // The weights c of pairs for each way of counting examples, times how often each counts: [ways,
@@ -659,34 +445,6 @@ ContrastTerms contrastTerms(const ContrastPairs& pairs, const torch::Tensor& cou
                              pairs.scale);
     }
     return result;
-}
-
-torch::Tensor withoutBlocks(const torch::Tensor& groups, std::int64_t blocks) {
-    const auto [value, index, times] = at::_unique2(groups, true, true, true);
-    const auto count = std::min(blocks, value.size(0)), e = groups.size(0);
-    // Each group goes where the examples before it end.
-    const auto before = times.cumsum(0) - times;
-    const auto block = torch::div(before * count, e, "floor").index_select(0, index);
-    const auto used = std::get<1>(at::_unique(block, true, true));  // without empty ones
-    const auto found = used.max().item<std::int64_t>() + 1;
-    return used.unsqueeze(0).ne(torch::arange(found).unsqueeze(1)).to(torch::kDouble);
-}
-
-JackknifeEstimate jackknifed(const torch::Tensor& ways, const torch::Tensor& counts) {
-    const auto blocks = counts.size(0);
-    const auto all = ways[0], none = torch::full_like(all, NAN);
-    if (blocks < 2) return {all, none, none};
-    std::vector<std::int64_t> shape(static_cast<std::size_t>(ways.dim()), 1);
-    shape[0] = -1;
-    const auto n = static_cast<double>(blocks);
-    const auto share =  // of the examples left out
-        (1.0 - counts.sum(1) / static_cast<double>(counts.size(1))).view(shape);
-    const auto without = ways.slice(0, 1);
-    const auto value = n * all - ((1.0 - share) * without).sum(0);
-    const auto off = (all - (1.0 - share) * without) / share - value;
-    const auto error = (off.square() * share / (1.0 - share)).sum(0).div(n).sqrt();
-    const auto reach = error * studentT95(static_cast<int>(blocks) - 1);
-    return {torch::where(value.isfinite(), value, all), value - reach, value + reach};
 }
 
 torch::Tensor termOf(const torch::Tensor& u, const torch::Tensor& v, const PartMeans& means,

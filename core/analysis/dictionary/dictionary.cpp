@@ -245,7 +245,7 @@ Answer runDictionary(AnalysisSubject& subject, const DictionaryOptions& options,
 // Throws OptionError for a map that is not there or compares no tokens, patches or features, Error
 // for weights that are not finite or a map that is the same for all pairs; Cancelled.
 const RegisterRunner kDictionaryRunner("qk-components", [] {
-    return makeRunner(dictionaryFields(), runDictionary, itself);
+    return makeRunner(dictionaryFields(), runDictionary);
 });
 
 }  // namespace relascope::core

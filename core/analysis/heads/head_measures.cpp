@@ -112,7 +112,7 @@ Answer runHeadMeasures(AnalysisSubject& subject, const HeadMeasureOptions& optio
 }  // namespace
 
 const RegisterRunner kHeadMeasuresRunner("heads", [] {
-    auto r = makeRunner(headMeasureFields(), runHeadMeasures, itself);
+    auto r = makeRunner(headMeasureFields(), runHeadMeasures);
     r.ownText = [](const OpenedModel& model, const OptionValues& values) {
         return repeatedTokens(model, structOf(headMeasureFields(), values));
     };

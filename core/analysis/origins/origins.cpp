@@ -227,6 +227,6 @@ Answer runOrigins(AnalysisSubject& subject, const OriginOptions& choice, const W
 }  // namespace
 
 const RegisterRunner kOriginsRunner("qk-attribution",
-                                    [] { return makeRunner(originFields(), runOrigins, itself); });
+                                    [] { return makeRunner(originFields(), runOrigins); });
 
 }  // namespace relascope::core

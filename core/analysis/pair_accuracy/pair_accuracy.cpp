@@ -106,6 +106,6 @@ Answer runPairs(AnalysisSubject& subject, const PairOptions& options, const Watc
 }  // namespace
 
 const RegisterRunner kPairsRunner("pair-accuracy",
-                                  [] { return makeRunner(pairFields(), runPairs, itself); });
+                                  [] { return makeRunner(pairFields(), runPairs); });
 
 }  // namespace relascope::core

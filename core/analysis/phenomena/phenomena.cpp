@@ -200,7 +200,7 @@ AnalysisCost phenomenaCost(AnalysisSubject& subject, const std::stop_token& stop
 }  // namespace
 
 const RegisterRunner kPhenomenaRunner("phenomena", [] {
-    auto r = makeRunner(phenomenonFields(), runPhenomena, itself);
+    auto r = makeRunner(phenomenonFields(), runPhenomena);
     r.cost = phenomenaCost;
     return r;
 });

@@ -246,7 +246,6 @@ Answer runShares(AnalysisSubject& subject, const ShareOptions& options,
 
 }  // namespace
 
-const RegisterRunner kSharesRunner("shares",
-                                   [] { return makeRunner(shareFields(), runShares, itself); });
+const RegisterRunner kSharesRunner("shares", [] { return makeRunner(shareFields(), runShares); });
 
 }  // namespace relascope::core

@@ -432,7 +432,7 @@ AnalysisCost symbolHeadCost(AnalysisSubject& subject, const std::stop_token& sto
 }  // namespace
 
 const RegisterRunner kSymbolHeadsRunner("symbol-heads", [] {
-    auto r = makeRunner(symbolHeadFields(), runSymbolHeads, itself);
+    auto r = makeRunner(symbolHeadFields(), runSymbolHeads);
     r.cost = symbolHeadCost;
     r.ownText = [](const OpenedModel& model, const OptionValues& values) {
         const auto prompts = promptsOf(model, structOf(symbolHeadFields(), values));
