@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dictionary: what is said by factors is what the whole table says, the table of tokens is what
 // models compute, and so are pixels x pixels of patches.
-#include "analysis/dictionary/dictionary.h"
 #include "analysis/analysis.h"
+#include "analysis/dictionary/dictionary.h"
 
 #include <torch/utils.h>
 
