@@ -37,7 +37,6 @@ public:
     widgets::EditsPanel* panel() const { return m_panel; }
     /// The editing of the inspector that is shown.
     InspectorEditing& editing() const;
-    InspectorEditing& ofWorkbench() const { return *m_workbench; }
     InspectorEditing& ofCheckpoint() const { return *m_checkpoint; }
     /// The panel Why of the inspector that is shown.
     InspectorWhy& why() const;

@@ -109,7 +109,7 @@ struct InspectArguments {
     int layer = 1, index = 1, source = -1;
     std::vector<int> layers;         ///< layers of the papers' figure, from 1
     std::vector<std::string> words;  ///< the source in each layer: the end of this word
-    std::vector<std::string> tints = {"relation"};  ///< forms of the same figure (tintForms)
+    std::vector<std::string> tints = {"relation"};  ///< forms of the same figure
     bool transposed = false;                        ///< show what the source sends
     bool along = false;  ///< values at every kept step: of cell (source, to) and of the answer
     std::shared_ptr<bool> fetches = std::make_shared<bool>(false);  ///< --fetch

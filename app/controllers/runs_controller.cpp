@@ -376,7 +376,7 @@ void RunsController::move(const std::vector<Moved>& moves) {
     m_jobs.post(
         this,
         [moves](std::stop_token) {
-            QStringList done, problems;
+            QStringList problems;
             for (const auto& move : moves) try {
                     const auto from = move.from.toStdString(), to = move.to.toStdString();
                     if (wire::farPathOf(from)) {
@@ -387,17 +387,15 @@ void RunsController::move(const std::vector<Moved>& moves) {
                     } else {
                         core::moveRun(from, to);
                     }
-                    done << move.to;
                 } catch (const Error& error) {
                     problems << QString::fromStdString(error.what());
                 }
-            return std::pair(done, problems);
+            return problems;
         },
-        [this, moves](const std::pair<QStringList, QStringList>& result) {
+        [this, moves](const QStringList& problems) {
             for (const auto& move : moves) m_removed.erase(move.from);
-            for (const auto& sentence : result.second) Q_EMIT failed(sentence);
+            for (const auto& sentence : problems) Q_EMIT failed(sentence);
             refresh();
-            Q_EMIT runsMoved(result.first);
         });
 }
 

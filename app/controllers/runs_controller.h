@@ -69,8 +69,8 @@ public:
     struct Moved {
         QString from, to;
     };
-    /// Moves run folders to the folder .trash beside them, off the window's thread. runsMoved() is
-    /// emitted for the moved runs, failed() for those that could not be moved.
+    /// Moves run folders to the folder .trash beside them, off the window's thread. failed() is
+    /// emitted for those that could not be moved.
     std::vector<Moved> trash(const QStringList& paths);
     /// Moves run folders from `from` to `to`; with both exchanged this undoes trash().
     void move(const std::vector<Moved>& moves);
@@ -116,7 +116,6 @@ Q_SIGNALS:
     void rowsChanged();
     void failed(const QString& sentence);
     void reloaded(int runs, int hidden);
-    void runsMoved(const QStringList& to);
     void branched(const QString& path);
     void ended(const QString& path);
 

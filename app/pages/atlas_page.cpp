@@ -19,8 +19,8 @@
 namespace relascope::app {
 
 AtlasPage::AtlasPage(Controllers& controllers)
-    : AnalysisWindow(core::analysesOf(core::AnalysisPage::Atlas), controllers.history,
-                     controllers.measurements),
+    : AnalysisWindow({&core::analysisNamed("atlas"), &core::analysisNamed("scan")},
+                     controllers.history, controllers.measurements),
       m_controllers(controllers) {
     auto& c = m_controllers;
     m_atlas = static_cast<widgets::AtlasView*>(tab("atlas")->view());

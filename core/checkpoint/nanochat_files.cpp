@@ -63,15 +63,6 @@ std::int64_t nanochatStep(const std::string& path) {
     return step;
 }
 
-std::vector<std::int64_t> nanochatSteps(const std::string& folder) {
-    std::vector<std::int64_t> steps;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none))
-        if (const auto step = nanochatStep(entry.path().string()); step >= 0) steps.push_back(step);
-    std::sort(steps.begin(), steps.end());
-    return steps;
-}
-
 std::string newestNanochat(const std::string& folder) {
     std::string newest;
     std::int64_t most = -1;

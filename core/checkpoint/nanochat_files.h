@@ -12,8 +12,6 @@ namespace relascope::core {
 
 /// The step of "model_000200.pt", from a path or a name; -1 for other names.
 std::int64_t nanochatStep(const std::string& path);
-/// The steps of which a folder has weights, ascending; empty if these are not nanochat's.
-std::vector<std::int64_t> nanochatSteps(const std::string& folder);
 /// The weights of the largest step in a folder; empty without any.
 std::string newestNanochat(const std::string& folder);
 /// The meta file of weights by that name, whether it is there or not.

@@ -408,13 +408,6 @@ void identify(View& view) {
     }
 }
 
-bool hasSubjects(const View& view) {
-    return std::all_of(view.subjects.begin(), view.subjects.end(), [](const Model& subject) {
-        std::error_code error;
-        return !subject.path.empty() && fs::exists(subject.path, error);
-    });
-}
-
 void findSubjects(View& view, bool anyWeights) {
     for (auto& subject : view.subjects) {
         std::error_code error;

@@ -46,8 +46,6 @@ void identify(View& view);
 /// Then compares their weights, and the files that options name, with the checksums. Throws
 /// FileError that says what is missing, or that is another; with `anyWeights` others are taken.
 void findSubjects(View& view, bool anyWeights = false);
-/// Whether all subjects are on this machine.
-bool hasSubjects(const View& view);
 
 /// The bytes of the file with what the view shows. Throws FileError where they are not those that
 /// were saved with it.

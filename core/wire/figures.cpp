@@ -77,12 +77,6 @@ Json messageOf(const Plain& figure, Bytes&) {
 
 }  // namespace
 
-const std::vector<std::string>& tintForms() {
-    static const std::vector<std::string> forms = {"attention", "relation", "scaled",  "clip",
-                                                   "tanh",      "sign",     "sigmoid", "softmax"};
-    return forms;
-}
-
 Bytes figureBytes(const Figure& figure, const FigureOrigin& origin) {
     Bytes blob;
     Json message = std::visit([&](const auto& one) { return messageOf(one, blob); }, figure);

@@ -32,7 +32,10 @@ struct MapFigure {
 struct TintFigure {
     struct Panel {
         int layer = 0, source = 0;
-        std::string form = "relation";  ///< one of tintForms()
+        /// "attention" of the relational head, "relation" (r as the model has it), "scaled"
+        /// (attention times relation), or relations as "clip" (ends at the 2nd and 98th
+        /// percentile), "tanh", "sign", "sigmoid", "softmax".
+        std::string form = "relation";
         bool reversed = false;  ///< tinted by what the source sends, not by what it receives
     };
     ProbeResult result;
@@ -41,11 +44,6 @@ struct TintFigure {
     std::string run;
     bool steps = true;
 };
-
-/// The forms of a panel: "attention" of the relational head, "relation" (r as the model has it),
-/// "scaled" (attention times relation), and relations as "clip" (ends at the 2nd and 98th
-/// percentile), "tanh", "sign", "sigmoid", "softmax".
-const std::vector<std::string>& tintForms();
 
 /// Examples with their answers, in rows of `columns`, and a title for each row.
 struct ExamplesFigure {

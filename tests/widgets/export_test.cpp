@@ -105,8 +105,11 @@ TEST_F(ExportTest, FailuresNameTheFileAndLeaveNothing) {
 }
 
 TEST_F(ExportTest, ClipboardTakesThePicture) {
-    copyToClipboard(map);
-    EXPECT_EQ(QApplication::clipboard()->image().size(), QSize(600, 600));
+    QToolButton button;
+    ViewMenu menu(
+        &button, &map, [] { return QString("relation-1"); }, [] { return QString(); });
+    menu.menu()->actions().front()->trigger();
+    EXPECT_EQ(QApplication::clipboard()->image().width(), 600);
 }
 
 TEST_F(ExportTest, MenuAsksForAPathAndSays) {

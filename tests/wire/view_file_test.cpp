@@ -369,7 +369,6 @@ TEST(ViewFile, WeightsAndDataAreIdentified) {
     core::writeViewFile(file, view);
     auto read = core::readViewFile(file);
     EXPECT_EQ(core::readViewData(read, file), "data");
-    EXPECT_FALSE(core::hasSubjects(read));
     EXPECT_THROW(core::findSubjects(read), FileError);  // there are no weights
     core::writeTextFile(folder / "x.relaview.data", "others");
     try {

@@ -57,7 +57,6 @@ public:
     QPushButton* saveButton() const { return m_save; }
     QPushButton* openButton() const { return m_open; }
     QPushButton* ablationButton() const { return m_ablation; }
-    QPushButton* patchButton() const { return m_patch; }
 
 Q_SIGNALS:
     void enabledRequested(int line, bool enabled);

@@ -186,10 +186,6 @@ bool exportCsv(const QString& text, const QString& path, QString* error) {
     return true;
 }
 
-void copyToClipboard(QWidget& widget) {
-    QApplication::clipboard()->setImage(picture(widget, 2.0));
-}
-
 ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> name,
                    std::function<QString()> csv)
     : QObject(button),

@@ -62,8 +62,6 @@ bool exportCaption(const QString& picture, const QString& title, const QString& 
 QString captionFile(const QString& picture);
 /// Writes a table or source text atomically.
 bool exportCsv(const QString& text, const QString& path, QString* error);
-/// Copies the widget to the clipboard as a picture, at twice the size on the screen.
-void copyToClipboard(QWidget& widget);
 
 /// A cell of a CSV table, in quotes where it needs them.
 QString csvField(const QString& text);

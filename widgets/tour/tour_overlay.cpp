@@ -254,7 +254,6 @@ void TourOverlay::show(int step) {
     setAccessibleDescription(now.title + QStringLiteral(". ") + now.text);
     place();
     update();
-    Q_EMIT stepShown(step);
 }
 
 QPoint TourOverlay::corner() const {

@@ -66,7 +66,6 @@ public Q_SLOTS:
     void arrange() { place(); }
 
 Q_SIGNALS:
-    void stepShown(int step);
     /// Finished or skipped; the overlay deletes itself.
     void ended();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The options of an ablation, and its table as text.
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/ablate/options.h"
 #include "analysis/pairs/claims.h"
@@ -156,6 +157,9 @@ std::string latexOf(const AblationTable& table) {
 std::string ablationText(const AblationTable& table, const std::vector<std::string>& uses) {
     const bool percent = metricInfo(table.metric).format == MetricFormat::Percent;
     const double scale = percent ? 100.0 : 1.0;
+    const auto change = [scale](const char* format, double value) {
+        return numberText(format, std::abs(value) < 1e-12 ? 0.0 : scale * value);  // of rounding
+    };
     std::string text = table.metric + numberText(" %.4g", scale * table.base) +
                        (percent ? " %" : "") + " with every part, " +
                        std::to_string(table.examples) + " examples; change" +
@@ -164,10 +168,8 @@ std::string ablationText(const AblationTable& table, const std::vector<std::stri
         const auto& row = table.rows[r];
         text += row.part + std::string(row.part.size() < 42 ? 42 - row.part.size() : 0, ' ');
         for (const auto& way : row.ways)
-            text += std::string("  ") + editOpName(way.how) +
-                    numberText(" %+7.3g", scale * way.change.change) +
-                    numberText(" [%+.3g", scale * way.change.low) +
-                    numberText(", %+.3g]", scale * way.change.high);
+            text += std::string("  ") + editOpName(way.how) + change(" %+7.3g", way.change.change) +
+                    change(" [%+.3g", way.change.low) + change(", %+.3g]", way.change.high);
         text += (uses[r].empty() ? "" : "  " + uses[r]) + "\n";
     }
     if (!table.cumulative.empty())
@@ -177,9 +179,8 @@ std::string ablationText(const AblationTable& table, const std::vector<std::stri
         text += "  " + part + std::string(part.size() < 40 ? 40 - part.size() : 0, ' ') +
                 numberText(" %.4g", scale * value) + "\n";
     for (const auto& pair : table.pairs)
-        text += pair.first + " and " + pair.second +
-                numberText(": together %+.3g", scale * pair.joint) +
-                numberText(", interaction %+.3g", scale * pair.interaction) + "\n";
+        text += pair.first + " and " + pair.second + change(": together %+.3g", pair.joint) +
+                change(", interaction %+.3g", pair.interaction) + "\n";
     return text;
 }
 

@@ -8,7 +8,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr double kMomentRidge = 1e-9;  // as explainedByOthers()
+constexpr double kMomentRidge = 1e-9;  // of the mean square, against maps that are alike
 constexpr double kVariesBy = 1e-10;    // least share of the mean square that is more than rounding
 constexpr std::int64_t kFewest = 4;    // examples for a fit
 

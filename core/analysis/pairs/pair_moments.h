@@ -33,7 +33,7 @@ public:
     /// correlationWithoutPlace(). NaN beside a map that place alone determines.
     std::vector<double> correlation() const;
     /// Held-out R^2 of a linear map from the others of their layer to the maps of our layer, place
-    /// removed, fitted on every second example; as explainedByOthers(). `back`: from ours to
+    /// removed, fitted on every second example. `back`: from ours to
     /// theirs. NaN for fewer than four examples and where nothing varies.
     double explained(std::size_t layer, std::size_t theirLayer, bool back = false) const;
 

@@ -7,8 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "analysis/pairs/relation_statistics.h"
-
 namespace relascope::core {
 
 struct RelationMatching {
@@ -21,11 +19,5 @@ struct RelationMatching {
 /// (Kuhn 1955). NaN counts as 0.
 RelationMatching matchRelations(std::span<const double> correlation, std::size_t relations,
                                 std::size_t others);
-
-/// R^2 of a linear map from the others to the relations, the mean of each place removed: fitted on
-/// every second example, measured on the rest, averaged over the relations. NaN for fewer than four
-/// examples and where no relation varies.
-double explainedByOthers(const PairShape& shape, std::span<const PairValues> relations,
-                         std::span<const PairValues> others);
 
 }  // namespace relascope::core

@@ -30,6 +30,7 @@
 #include "datasets/generators/sorting.h"
 #include "options/presets.h"
 #include "probe/head_places.h"
+#include "support/explained_by_others.h"
 #include "support/temporary_folder.h"
 #include "support/trained.h"
 #include "tests/datasets/step_run.h"
@@ -381,8 +382,8 @@ TEST(RelationMatching, FindsAPermutationAndSaysWhatChanceFinds) {
     EXPECT_EQ(alone.partner[1], RelationMatching::kNone);
     EXPECT_DOUBLE_EQ(alone.matched, 0.9);
     const std::span<const PairValues> all(both);
-    EXPECT_GT(explainedByOthers(shape, all.first(4), all.subspan(4)), 0.8);
-    EXPECT_LT(explainedByOthers(shape, all.first(1), all.subspan(1, 3)), 0.1);
+    EXPECT_GT(testing_support::explainedByOthers(shape, all.first(4), all.subspan(4)), 0.8);
+    EXPECT_LT(testing_support::explainedByOthers(shape, all.first(1), all.subspan(1, 3)), 0.1);
 }
 
 TEST(ObjectFacts, OfCardsAndOfOrderedObjectsAreWhatTheyShow) {

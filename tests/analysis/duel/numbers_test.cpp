@@ -13,6 +13,7 @@
 #include "analysis/pairs/pair_moments.h"
 #include "analysis/pairs/relation_matching.h"
 #include "model/class_scores.h"
+#include "support/explained_by_others.h"
 #include "support/rooms.h"
 
 namespace relascope {
@@ -140,9 +141,12 @@ TEST(DuelNumbers, SumsGiveWhatWholeMapsGive) {
         second(all.begin() + 4, all.begin() + 6), other(all.begin() + 3, all.begin() + 4);
     PairMoments smaller(shape, {{2, 1}}, {{1, 2}});
     smaller.add(ours, theirs.narrow(1, 0, 3), 0);
-    EXPECT_NEAR(smaller.explained(0, 1), explainedByOthers(shape, first, second), 1e-9);
-    EXPECT_NEAR(smaller.explained(0, 1, true), explainedByOthers(shape, second, first), 1e-9);
-    EXPECT_NEAR(smaller.explained(0, 0), explainedByOthers(shape, first, other), 1e-9);
+    EXPECT_NEAR(smaller.explained(0, 1), testing_support::explainedByOthers(shape, first, second),
+                1e-9);
+    EXPECT_NEAR(smaller.explained(0, 1, true),
+                testing_support::explainedByOthers(shape, second, first), 1e-9);
+    EXPECT_NEAR(smaller.explained(0, 0), testing_support::explainedByOthers(shape, first, other),
+                1e-9);
     EXPECT_GT(smaller.explained(0, 1, true), 0.3);
     PairMoments few(shape, {{1}}, {{1}});
     few.add(ours.narrow(0, 0, 3).narrow(1, 0, 1), theirs.narrow(0, 0, 3).narrow(1, 0, 1), 0);

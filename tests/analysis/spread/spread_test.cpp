@@ -35,7 +35,8 @@ TEST(Spread, IsTheMeanOverRowsAndExamples) {
         const auto result = of.model.probe(of.subject.data->sample(example), {});
         const auto* map = result.find(MapKind::RelationalAttention, 1, 0);
         ASSERT_TRUE(map && map->rows == map->columns && !map->causal);
-        double entropy = 0.0, first = 0.0, distance = 0.0;
+        const int before = result.grid.firstTokens(), side = result.grid.columns;
+        double entropy = 0.0, first = 0.0, distance = 0.0, patches = 0.0;
         for (int i = 0; i < map->rows; ++i) {
             int most = 0;
             for (int j = 0; j < map->columns; ++j) {
@@ -43,11 +44,14 @@ TEST(Spread, IsTheMeanOverRowsAndExamples) {
                 if (map->at(i, j) > map->at(i, most)) most = j;
             }
             first += map->at(i, 0);
-            distance += std::abs(i - most);
+            if (i < before || most < before) continue;  // a class token has no place
+            const int from = i - before, to = most - before;
+            distance += std::hypot(from / side - to / side, from % side - to % side);
+            ++patches;
         }
         entropies.push_back(entropy / map->rows);
         firsts.push_back(first / map->rows);
-        distances.push_back(distance / map->rows);
+        distances.push_back(distance / patches);
     }
     const auto mean = [](const std::vector<double>& all) {
         double sum = 0.0;
