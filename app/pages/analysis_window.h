@@ -84,7 +84,7 @@ Q_SIGNALS:
     void closed();  ///< as a window of its own
 
 protected:
-    /// Creates the tab of an analysis, which is told of subjects. The caller puts it into a layout.
+    /// Creates the tab of an analysis, whose subject it keeps current; the caller lays it out.
     AnalysisTab* makeTab(const core::Analysis& analysis);
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;

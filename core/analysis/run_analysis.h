@@ -25,8 +25,8 @@ namespace relascope::core {
 class CapturedMaps;  // captured_maps.h
 class OpenedModel;
 
-/// Where analyses of the same weights that are cancelled leave what they have measured, by their
-/// names, and go on from it. Used on the thread of the model; cleared when its weights change.
+/// What cancelled analyses of the same weights have measured, by their names, so that they can
+/// continue. It is used on the thread of the model, and cleared when the weights change.
 using KeptWork = std::map<std::string, std::any>;
 
 /// What is analysed.

@@ -2,7 +2,6 @@
 #include "analysis/run_analysis.h"
 
 #include "analysis/open_model.h"
-#include "analysis/run_analysis.h"
 #include "answers/evaluation_answer.h"
 
 namespace relascope::core {

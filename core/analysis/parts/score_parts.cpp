@@ -6,19 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <sstream>
 
-#include "interventions/editor.h"
 #include "model/abstractor/abstractor.h"
 #include "model/abstractor/fixed_relations.h"
 #include "model/abstractor/message_passing.h"
 #include "model/architecture.h"
-#include "model/finite_outputs.h"
 #include "model/public/family.h"
-#include "probe/layers.h"
 #include "types/error.h"
-#include "types/suggest.h"
 
 namespace relascope::core {
 namespace {

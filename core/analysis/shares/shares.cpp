@@ -23,10 +23,6 @@ namespace {
 
 constexpr std::int64_t kShareBatch = 50, kShareWindows = 4, kTextShare = 10;
 
-torch::Tensor doubles(const torch::Tensor& t) {
-    return t.to(torch::kCPU, torch::kDouble);
-}
-
 /// A part of the attention of a layer.
 struct LayerPart {
     /// SensoryHead; Relation and Symbols of a relational head; RelationalHead where its relations
@@ -39,7 +35,7 @@ struct LayerPart {
 /// [b, n, h, d_h], and y [b, n, d] of the same dimensions as its output.
 struct Projection {
     Projection(const Linear& wo, const torch::Tensor& y, const torch::Tensor& like)
-        : back(torch::matmul(y, doubles(wo->weight)).view_as(like)) {}
+        : back(torch::matmul(y, precise(wo->weight)).view_as(like)) {}
     torch::Tensor of(const torch::Tensor& z) const { return (back * z).sum({1, 3}); }
 
     torch::Tensor back;  ///< W_o^T y
@@ -162,7 +158,7 @@ private:
     void addLayer(int layer, const Points& points) {
         const torch::NoGradGuard noGrad;
         const auto& block = m_blocks[static_cast<std::size_t>(layer)];
-        const auto y = doubles(points.at(pointOf(static_cast<std::size_t>(layer))));  // [b, n, d]
+        const auto y = precise(points.at(pointOf(static_cast<std::size_t>(layer))));  // [b, n, d]
         const auto whole = y.square().sum({1, 2});                                    // [b]
         torch::Tensor biases = torch::zeros_like(whole);
         const auto read = beforeNorm(block, y, points, biases);
@@ -178,31 +174,31 @@ private:
         std::int64_t at = 0;
         const auto outputs = [&](const Linear& wo) {
             const auto part = read.slice(2, at, at + wo->weight.size(0));
-            if (wo->bias.defined()) biases += (part * doubles(wo->bias)).sum({1, 2});
+            if (wo->bias.defined()) biases += (part * precise(wo->bias)).sum({1, 2});
             at += wo->weight.size(0);
             return part;
         };
         const auto heads = [&](PartKind kind, const std::string& hook, const Linear& wo) {
-            const auto z = doubles(points.at(hook + ".hook_z"));
+            const auto z = precise(points.at(hook + ".hook_z"));
             const auto projected = Projection(wo, outputs(wo), z).of(z);  // [b, h]
             for (std::int64_t h = 0; h < projected.size(1); ++h)
                 add(kind, h, -1, projected.select(1, h));
         };
         if (block.shared)
             for (const auto& each : headsOf(*block.shared)) {
-                const auto z = doubles(points.at(each.hook + ".hook_z"));
+                const auto z = precise(points.at(each.hook + ".hook_z"));
                 const auto projected = Projection(each.wo, y, z).of(z);  // [b, h]
                 for (std::int64_t h = 0; h < projected.size(1); ++h)
                     add(each.kind, h, -1, projected.select(1, h));
             }
         if (block.sensory) heads(PartKind::SensoryHead, block.sensory->hook, block.sensory->wo);
         if (auto* attention = dynamic_cast<RelationalAttentionImpl*>(block.relational)) {
-            const auto z = doubles(points.at(attention->hook + ".hook_z_sym"));
-            const auto attended = doubles(points.at(attention->hook + ".hook_attended_r"));
+            const auto z = precise(points.at(attention->hook + ".hook_z_sym"));
+            const auto attended = precise(points.at(attention->hook + ".hook_attended_r"));
             const Projection projection(attention->wo, outputs(attention->wo), z);
             // [b, n, h, d_h] through W_r [h, d_h, r], times what each head attends of each relation
             const auto sent =
-                torch::einsum("bnhd,hdr->bnhr", {projection.back, doubles(attention->wr)}) *
+                torch::einsum("bnhd,hdr->bnhr", {projection.back, precise(attention->wr)}) *
                 attended;
             const auto relations = sent.sum(1), symbols = projection.of(z);
             for (std::int64_t h = 0; h < symbols.size(1); ++h) {

@@ -110,7 +110,6 @@ Answer runSpread(AnalysisSubject& subject, const SpreadOptions& options,
                           modelTitle(model.options()) + " has no attention among its own objects");
     auto answer = emptySpread();
     addRow(answer, "", std::ssize(order));
-    auto& links = const_cast<Table&>(answer.table("heads")).links;
     for (const auto& [key, head] : heads) {
         const auto [layer, relational, index] = key;
         addRow(answer, "heads", layer + 1,
@@ -118,7 +117,7 @@ Answer runSpread(AnalysisSubject& subject, const SpreadOptions& options,
                head.entropy.mean(), head.entropy.deviation(), head.ofEven.mean(),
                head.distance.mean(), head.distance.deviation(), head.first.mean(),
                head.first.deviation());
-        links.push_back(
+        answer.tables[1].links.push_back(
             {relational ? MapKind::RelationalAttention : MapKind::SensoryAttention, layer, index});
     }
     return answer;
