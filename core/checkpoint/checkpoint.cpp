@@ -241,6 +241,21 @@ std::vector<CheckpointProblem> unequalNames(const ModelOptions& model,
 
 namespace {
 
+// Images have the size that pictures are made to, which need not be that of the configuration.
+void setImageSize(PublicImageOptions& o, const ImageProcessor& processor) {
+    const std::int64_t width = processor.cropWidth > 0 ? processor.cropWidth : processor.width,
+                       height = processor.cropHeight > 0 ? processor.cropHeight : processor.height;
+    if (width <= 0 || height <= 0) return;
+    for (const auto& [side, of] : {std::pair{width, o.patch_size[0]}, {height, o.patch_size[1]}})
+        if (side % of != 0)
+            throw OptionError("size", "pictures become " + std::to_string(width) + " x " +
+                                          std::to_string(height) +
+                                          " pixels, which is no multiple of the patch of " +
+                                          std::to_string(of) +
+                                          "; change size or crop_size in preprocessor_config.json");
+    o.image_shape[1] = width, o.image_shape[2] = height;
+}
+
 // How pictures are read, from the file beside the weights.
 void takePreprocessor(ModelOptions& model, const std::string& weights) {
     auto* o = model.find<PublicImageOptions>();
@@ -267,6 +282,7 @@ void takePreprocessor(ModelOptions& model, const std::string& weights) {
         }
     }
     o->preprocessor = imageProcessorText(processor);
+    setImageSize(*o, processor);
 }
 
 }  // namespace

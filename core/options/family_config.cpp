@@ -87,11 +87,22 @@ std::string listOf(const std::vector<Json>& values) {
     return text;
 }
 
+// The object of a key. The first folders of CLIP have it as KEY_dict, which counts then.
+const Json& partOf(const Json& config, const std::string& key) {
+    static const Json none = Json::object();
+    if (key.empty()) return config;
+    for (const auto& name : {key + "_dict", key})
+        if (const auto found = config.find(name); found != config.end() && found->is_object())
+            return *found;
+    return none;
+}
+
 // The object of a configuration that is read: the whole, or that of `inner`.
 const Json& readPart(const Family& family, const Json& config) {
     if (family.inner.empty()) return config;
+    const auto& part = partOf(config, family.inner);
     const auto found = config.find(family.inner);
-    if (found != config.end() && found->is_object()) return *found;
+    if (!part.empty() || (found != config.end() && found->is_object())) return part;
     throw OptionError(family.inner, found == config.end()
                                         ? "is missing; it holds the configuration of the text model"
                                         : "is " + shown(*found) + "; an object would open");
@@ -101,6 +112,9 @@ class Reader : public FamilyConfig {
 public:
     Reader(const Family& family, const Json& config)
         : m_family(family), m_whole(config), m_config(readPart(family, config)) {}
+    /// Of one object of the configuration, whose keys are named with that of the object.
+    Reader(const Family& family, const Json& whole, const Json& part, std::string prefix)
+        : m_family(family), m_whole(whole), m_config(part), m_prefix(std::move(prefix)) {}
 
     ModelOptions read(const ShapeInFile& shape) {
         requireClass();
@@ -116,11 +130,12 @@ public:
         for (const auto& [option, value] : m_family.fixed) m.set(option, value);
         for (const auto& key : m_family.keys)
             if (applies(m, key)) m.set(key.option, valueOf(m, key));
+        m_shape = &shape;
+        if (auto* images = m.find<PublicImageOptions>()) readImages(*images, shape);
         if (m_family.rotary) readRotary(m);
         if (windows) readKinds(m);
         if (m_family.settle) m_family.settle(m, *this);
         if (m_family.rotary) readFactors(m);
-        if (auto* images = m.find<PublicImageOptions>()) readImages(*images, shape);
         requireBounds(m);
         for (const auto& problem : m.problems())
             throw OptionError(nameOf(problem.field), problem.message);
@@ -146,9 +161,27 @@ public:
         const auto* value = find(key);
         return value ? std::get<bool>(typed(key, *value, absent)) : absent;
     }
+    double real(const std::string& key, double absent) override {
+        const auto* value = find(key);
+        if (!value) return absent;
+        if (!value->is_number() || !std::isfinite(value->get<double>()))
+            refuse(key, *value, "a number would open");
+        return value->get<double>();
+    }
+    std::string text(const std::string& key, const std::string& absent) override {
+        const auto* value = find(key);
+        return value ? std::get<std::string>(typed(key, *value, absent)) : absent;
+    }
+    std::unique_ptr<FamilyConfig> part(const std::string& key) override {
+        return std::make_unique<Reader>(m_family, m_whole, partOf(m_whole, key),
+                                        key.empty() ? key : key + ".");
+    }
+    std::vector<std::int64_t> shape(const std::string& name) override {
+        return m_shape && *m_shape ? (*m_shape)(name) : std::vector<std::int64_t>();
+    }
     [[noreturn]] void refuse(const std::string& key, const std::string& wanted) override {
         const auto* value = find(key);
-        refuse(key, value ? *value : Json(nullptr), wanted);
+        refuse(m_prefix + key, value ? *value : Json(nullptr), wanted);
     }
     const Json* find(const std::string& key) override {
         const auto found = m_config.find(key);
@@ -534,22 +567,35 @@ private:
         const auto image = sides("image_size", 224);
         const auto* channels = find("num_channels");
         o.image_shape = {channels ? count("num_channels", *channels) : 3, image[0], image[1]};
-        o.patch_size = sides("patch_size", 16);
+        o.patch_size = sides("patch_size", m_family.patch);
         m_names["image_shape"] = "image_size", m_names["patch_size"] = "patch_size";
-        const auto classes = m_config.find("architectures");
-        o.two_classifiers = !m_family.teacher.empty() && classes != m_config.end() &&
-                            classes->is_array() && !classes->empty() &&
-                            classes->front() == m_family.teacher;
+        o.position_grid = {o.gridColumns(), o.gridRows()};
+        const auto classes = m_whole.find("architectures");
+        const auto names = [&](const std::string& name) {
+            return classes != m_whole.end() && classes->is_array() && !classes->empty() &&
+                   !name.empty() && classes->front() == name;
+        };
+        o.two_classifiers = names(m_family.teacher);
         m_names["num_classes"] = "id2label";
-        if (const auto* names = find("id2label"); names && names->is_object()) {
-            o.num_classes = static_cast<std::int64_t>(names->size());
+        if (std::any_of(m_family.bare.begin(), m_family.bare.end(), names)) {
+            o.num_classes = 0;
             return;
         }
-        for (const auto& tensor : m_family.tensors) {
-            const auto rows = shape && tensor.outside ? shape(tensor.stored + ".weight")
-                                                      : std::vector<std::int64_t>();
-            if (rows.size() == 2) o.num_classes = rows[0];
+        const auto labels = m_whole.find("id2label");
+        if (labels != m_whole.end() && labels->is_object()) {
+            o.num_classes = static_cast<std::int64_t>(labels->size());
+            return;
         }
+        bool found = false;
+        for (const auto& tensor : m_family.tensors) {
+            const bool classifier = tensor.outside && (tensor.parts.front() == "final_out.1" ||
+                                                       tensor.parts.front() == "class_out");
+            const auto rows = shape && classifier ? shape(tensor.stored + ".weight")
+                                                  : std::vector<std::int64_t>();
+            if (rows.size() == 2) o.num_classes = rows[0], found = true;
+        }
+        // A file that says neither has features alone, where the family knows such.
+        if (shape && !found && !m_family.bare.empty()) o.num_classes = 0;
     }
 
     std::string nameOf(const std::string& option) const {
@@ -567,6 +613,8 @@ private:
 
     const Family& m_family;
     const Json &m_whole, &m_config;
+    std::string m_prefix;
+    const ShapeInFile* m_shape = nullptr;
     std::set<std::string> m_used;
     std::vector<std::pair<std::string, std::int64_t>>
         m_factorLists;  // keys of longrope's lists, and their lengths

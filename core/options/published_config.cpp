@@ -173,6 +173,12 @@ std::vector<std::string> classNamesOfConfig(const std::string& text) {
     std::vector<std::string> names;
     try {
         const auto json = parseShallow(text);
+        if (const auto list = json.find("label_names"); list != json.end() && list->is_array()) {
+            for (const auto& name : *list)
+                names.push_back(
+                    plainName(name.is_string() ? name.get<std::string>() : name.dump()));
+            return names;
+        }
         const auto labels = json.find("id2label");
         if (labels == json.end() || !labels->is_object()) return {};
         for (std::size_t id = 0; id < labels->size(); ++id) {

@@ -71,7 +71,7 @@ std::int64_t answeredPlace(const ModelOptions& o, const ProbeSequence& text) {
 
 void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOptions& o,
                       const std::vector<std::string>& classNames) {
-    if (o.info().numbers) return;
+    if (answersNumbers(o)) return;
     logits = logits.detach().to(torch::kCPU, torch::kFloat);
     const auto place = answeredPlace(o, result.sample.source);
     logits = (logits.dim() == 3 ? logits.select(1, place) : logits)[0];
@@ -129,10 +129,12 @@ ProbeResult emptyResult(const ModelOptions& options, const ProbeSample& sample, 
     result.step = step;
     result.sample = sample;
     if (const auto* images = options.find<ImageInput>()) {
-        const bool first = options.info().classToken;
+        const auto* family = options.find<PublicImageOptions>();
+        const bool first = family ? family->first_tokens > 0 : options.info().classToken;
         result.grid = {static_cast<int>(images->gridRows()),
                        static_cast<int>(images->gridColumns()), first,
-                       static_cast<int>(options.tokens() - images->patches()) - (first ? 1 : 0)};
+                       static_cast<int>(options.tokens() - images->patches()) - (first ? 1 : 0),
+                       family ? static_cast<int>(family->registers) : 0};
     }
     result.sides = probeSides(options, sample);
     for (const auto& place : options.info().layers(options)) result.layers.push_back(place.layer);

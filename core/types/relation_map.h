@@ -105,10 +105,19 @@ struct PatchGrid {
     int columns = 0;
     bool classToken = false;  ///< token 0 is the class token
     int otherTokens = 0;      ///< further tokens before the patches: of distillation, registers
+    int registers = 0;        ///< the last of these, which have no meaning of their own
 
     /// Tokens before the patches: patch p is token p + firstTokens(). Others may be behind them.
     int firstTokens() const { return (classToken ? 1 : 0) + otherTokens; }
     int tokens() const { return rows * columns + firstTokens(); }
+    bool isDistillation(int token) const {
+        return classToken && otherTokens == registers + 1 && token == 1;
+    }
+    /// The number of a register from 1; 0 for other tokens.
+    int registerOf(int token) const {
+        const int number = token - (firstTokens() - registers) + 1;
+        return number > 0 && number <= registers ? number : 0;
+    }
     bool operator==(const PatchGrid&) const = default;
 };
 

@@ -107,7 +107,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, step, totalSteps, epoch, totalEpoch
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EditValues, shape, numbers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakenMean, examples, standardError, over, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PointInfo, name, axes, shape, causal)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchGrid, rows, columns, classToken, otherTokens)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PatchGrid, rows, columns, classToken, otherTokens,
+                                                registers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSample, image, label, origin, source, target)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSide, name, labels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLayer, name, rows, columns)

@@ -22,8 +22,9 @@ int tokenOfPatch(const PatchGrid& grid, int patch) {
 
 QString tokenName(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("class token");
-    if (grid.classToken && grid.otherTokens == 1 && token == 1)
-        return QStringLiteral("distillation token");
+    if (grid.isDistillation(token)) return QStringLiteral("distillation token");
+    if (const int number = grid.registerOf(token); number > 0)
+        return QStringLiteral("register %1").arg(number);
     const int patch = patchOfToken(grid, token);
     if (patch < 0) return QStringLiteral("token %1").arg(token);
     return QStringLiteral("patch (%1, %2)").arg(patch / grid.columns).arg(patch % grid.columns);
@@ -31,7 +32,9 @@ QString tokenName(const PatchGrid& grid, int token) {
 
 QString tokenLabel(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("cls");
-    if (grid.classToken && grid.otherTokens == 1 && token == 1) return QStringLiteral("dist");
+    if (grid.isDistillation(token)) return QStringLiteral("dist");
+    if (const int number = grid.registerOf(token); number > 0)
+        return QStringLiteral("reg %1").arg(number);
     const int patch = patchOfToken(grid, token);
     if (patch < 0) return QString::number(token);
     return QStringLiteral("(%1,%2)").arg(patch / grid.columns).arg(patch % grid.columns);

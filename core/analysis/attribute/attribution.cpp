@@ -4,6 +4,7 @@
 
 #include "analysis/answer_names.h"
 #include "analysis/attribute/attribution.h"
+#include "analysis/attribute/direction.h"
 #include "analysis/open_model.h"
 #include "analysis/parts/answer_stream.h"
 #include "analysis/parts/block_parts.h"
@@ -38,105 +39,6 @@ void requireSum(const ModelOptions& o, const AnswerStream& stream) {
                           "the blocks are post-norm (norm_first = false): each norm rescales all "
                           "that came before it, so that no fixed sum of parts exists; use the lens "
                           "instead, or a model with norm_first = true");
-}
-
-/// The logit as a linear function of the last stream: sum_q <weights_q, x_q> + biases, over the
-/// positions q that the answer is read from.
-struct Direction {
-    std::int64_t first = 0;  ///< the first of the positions
-    torch::Tensor weights;   ///< [positions, d]
-    std::vector<std::pair<std::string, double>> biases;
-
-    /// The rows of a point's tensor [1, n, ...] for those positions.
-    torch::Tensor rows(const torch::Tensor& point) const {
-        return precise(point[0].slice(0, first, first + weights.size(0)));
-    }
-};
-
-// The weights [d] of x, through a norm whose scale is held at its value for x [d].
-torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
-    if (norm.isNone()) return weights;
-    const auto weight = norm.gain().defined() ? precise(norm.gain()) : torch::ones_like(weights);
-    auto y = precise(norm.forward(x));
-    auto scaled = precise(x), back = weights * weight;
-    if (norm.bias.defined()) y = y - precise(norm.bias);
-    if (norm.centres()) {  // centring is linear and its own transpose
-        scaled = scaled - scaled.mean();
-        back = back - back.mean();
-    }
-    scaled = scaled * weight;
-    const double size = scaled.square().sum().item<double>();
-    return size > 0 ? back * ((y * scaled).sum() / size) : torch::zeros_like(back);
-}
-
-// The direction of an answer. `position` counts for models with an answer for each position.
-Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
-                      const AttributionOptions& what, std::int64_t position) {
-    using Pool = AnswerStream::Pool;
-    Direction d;
-    const auto row = [&](const torch::Tensor& of) {  // of a weight or bias, for the chosen answers
-        const auto one = [&](std::int64_t id) {
-            if (id < 0) return torch::zeros_like(precise(of[0]));
-            if (of.size(0) > 1) return precise(of[id]);
-            return id == 1 ? precise(of[0]) : torch::zeros_like(precise(of[0]));  // a single score
-        };
-        return one(what.answer) - one(what.minus);
-    };
-    const auto bias = [&](const char* name, const torch::Tensor& value) {
-        d.biases.insert(d.biases.begin(), {name, value.sum().item<double>()});
-    };
-    const auto& out = *stream.out;
-    if (stream.pool == Pool::Pair) {
-        // Half of each of two answers, each from its own position through the norm.
-        const auto tokens = stream.pooled(x)[0];
-        std::vector<torch::Tensor> weights;
-        double outBias = 0.0, normBias = 0.0;
-        for (std::int64_t token = 0; token < 2; ++token) {
-            const auto& layer = token == 0 ? out : *stream.second;
-            auto back = row(layer.weight) / 2;
-            if (layer.bias.defined()) outBias += (row(layer.bias) / 2).sum().item<double>();
-            auto& norm = *stream.norm.ptr();
-            if (norm.bias.defined()) normBias += (back * precise(norm.bias)).sum().item<double>();
-            weights.push_back(throughNorm(norm, tokens[token], back));
-        }
-        d.biases = {{"final norm", normBias}, {"output layer", outBias}};
-        d.weights = torch::stack(weights);
-        return d;
-    }
-    const double scale = stream.form ? stream.form->logit_scale : 1.0;
-    auto back = row(out.weight) * scale;
-    if (out.bias.defined()) bias("output layer", row(out.bias) * scale);
-    if (!stream.project.is_empty()) back = torch::matmul(back, precise(stream.project->weight));
-    const auto pooled = stream.pool == Pool::None ? x[0][position] : stream.pooled(x)[0][0];
-    if (!stream.hidden.is_empty()) {
-        // A relu's gates are held as the norm's scale is.
-        const auto& hidden = *stream.hidden;
-        back = back * precise(hidden.forward(pooled)).gt(0).to(torch::kDouble);
-        if (hidden.bias.defined()) bias("hidden layer", back * precise(hidden.bias));
-        back = torch::matmul(back, precise(hidden.weight));
-    }
-    if (!stream.norm.is_empty()) {
-        auto& norm = *stream.norm.ptr();
-        if (norm.bias.defined()) bias("final norm", back * precise(norm.bias));
-        back = throughNorm(norm, pooled, back);
-    }
-    const auto n = x.size(1);
-    switch (stream.pool) {
-        case Pool::None:
-            d.first = position;
-            [[fallthrough]];
-        case Pool::First:
-        case Pool::Pair:
-            d.weights = back.unsqueeze(0);
-            break;
-        case Pool::Mean:
-            d.weights = (back / static_cast<double>(n)).expand({n, back.size(0)});
-            break;
-        case Pool::Flat:
-            d.weights = back.view({n, -1});
-            break;
-    }
-    return d;
 }
 
 /// Collects the parts of one layer after another.
@@ -354,7 +256,8 @@ torch::Tensor uncapped(const AnswerStream& stream, const PointTensors& points) {
 // The direction in front of a norm of the embedding, whose bias it enters.
 Direction beforeEmbedNorm(Collector& collector, const Direction& direction, ModelImpl& model,
                           const PointTensors& points) {
-    const auto module = moduleAt(model, "layers.embed_norm");
+    auto module = moduleAt(model, "layers.embed_norm");
+    if (!module) module = moduleAt(model, "embed_norm");
     auto* norm = dynamic_cast<NormImpl*>(module.get());
     if (!norm) return direction;
     auto x = points.at("hook_embed");
@@ -368,6 +271,7 @@ Direction beforeEmbedNorm(Collector& collector, const Direction& direction, Mode
 Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                            const AttributionOptions& what) {
     const torch::NoGradGuard noGrad;
+    requireAnswers(options);
     const auto stream = answerStream(model, options);
     requireSum(options, stream);
     const bool pairs = options.find<PairInput>() != nullptr;

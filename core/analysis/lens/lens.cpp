@@ -64,6 +64,7 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
                      const LensOptions& what) {
     if (what.top < 1) throw OptionError("top", "must be at least 1");
     const torch::NoGradGuard noGrad;
+    requireAnswers(options);
     const auto stream = answerStream(model, options);
     PointReader reader(stream.points);
     auto scores = readPass(model, input, reader);

@@ -10,6 +10,9 @@
 #include "model/language/language.h"
 #include "model/model.h"
 #include "model/nanochat/nanochat.h"
+#include "model/public/family.h"
+#include "model/public/public_image_model.h"
+#include "model/public/public_options.h"
 #include "model/vision/vision_options.h"
 #include "types/error.h"
 
@@ -44,10 +47,10 @@ torch::Tensor AnswerStream::pooled(const torch::Tensor& x) const {
             return x.mean(1, true);
         case Pool::First:
             return x.slice(1, 0, 1);
-        case Pool::Pair:
-            return x.slice(1, 0, 2);
         case Pool::Flat:
             return x.flatten(1).unsqueeze(1);
+        case Pool::Images:
+            break;
     }
     return x;
 }
@@ -59,10 +62,13 @@ torch::Tensor AnswerStream::answer(const torch::Tensor& pooled) const {
 
 torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
     auto x = pooled;
+    if (pool == Pool::Images) {
+        const InterventionScope unhooked(nullptr);
+        const RecordingScope unrecorded(nullptr);
+        return images->ended(x).unsqueeze(1);
+    }
     if (!norm.is_empty()) x = norm.ptr()->forward(x);
     if (!hidden.is_empty()) x = torch::relu(hidden->forward(x));
-    if (pool == Pool::Pair)
-        return (out->forward(x.slice(1, 0, 1)) + second->forward(x.slice(1, 1, 2))) / 2;
     if (!head.is_empty()) x = head.ptr()->forward(x);
     if (!project.is_empty()) x = project->forward(x);
     x = out->forward(x);
@@ -102,11 +108,9 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
         s.form = *form, s.vocabulary = o.outputs();
     s.out = Linear(anyOf<LinearImpl>(
         model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2", "class_out"}));
-    if (auto second = part<LinearImpl>(model, "distillation_out")) {
-        s.pool = Pool::Pair;
-        s.second = Linear(second);
-    }
-    if (!s.blocks || s.blocks->is_empty() || s.out.is_empty())
+    if (auto* images = dynamic_cast<PublicImageModelImpl*>(&model))
+        s.images = images, s.pool = Pool::Images;
+    if (!s.blocks || s.blocks->is_empty() || (s.out.is_empty() && !s.images))
         throw OptionError("model",
                           articled(o.architecture()) +
                               " has no residual stream that layers add to and its output layer "
@@ -121,6 +125,13 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
     for (std::size_t layer = 0; layer < s.blocks->size(); ++layer)
         s.points.push_back(s.stack + "." + std::to_string(layer) + ".hook_resid_post");
     return s;
+}
+
+void requireAnswers(const ModelOptions& options) {
+    if (!options.find<PublicImageOptions>() || !answersNumbers(options)) return;
+    throw OptionError("model", "this " + modelTitle(options) +
+                                   " has no classifier: its answer are features, which have no "
+                                   "probabilities; take a checkpoint with a classifier");
 }
 
 std::int64_t positionIn(std::int64_t position, std::int64_t size) {

@@ -16,13 +16,14 @@
 
 namespace relascope::core {
 
-/// answer(x) = out(project(head(relu(hidden(norm(pooled x)))))), where each step may be absent. The
-/// modules are the model's own.
+struct PublicImageModelImpl;  // public_image_model.h
+
+/// answer(x) = out(project(head(relu(hidden(norm(pooled x)))))), where each step may be absent, or
+/// what the end of the model itself makes of the stream. The modules are the model's own.
 struct AnswerStream {
-    /// How the positions become one vector: not at all, by their mean, by the first alone, or one
-    /// after another. Pair: the first two, each with an output layer of its own; their mean is the
-    /// answer.
-    enum class Pool { None, Mean, First, Pair, Flat };
+    /// How the positions become one vector: not at all, by their mean, by the first alone, one
+    /// after another, or by `images`.
+    enum class Pool { None, Mean, First, Flat, Images };
 
     std::shared_ptr<torch::nn::ModuleListImpl> blocks;
     std::string stack;  ///< prefix of the blocks' hook points: "blocks", "decoder"
@@ -35,16 +36,16 @@ struct AnswerStream {
     MaskedHead head{nullptr};  ///< of encoders
     /// The form of the scores where it is not that of the output layer; undefined: as they are.
     std::optional<OutputForm> form;
-    std::int64_t vocabulary = 0;  ///< with `form`
-    Linear second{nullptr};       ///< the output layer of the second position, of Pair
+    std::int64_t vocabulary = 0;             ///< with `form`
+    PublicImageModelImpl* images = nullptr;  ///< of Images
 
     /// One answer for the whole input, not one for each position.
     bool whole() const { return pool != Pool::None; }
-    /// The pooled streams of x [b, n, d]: [b, n, d] without pooling, otherwise [b, 1, d], [b, 2, d]
-    /// or [b, 1, n d].
+    /// The pooled streams of x [b, n, d]: [b, n, d] without pooling and of Images, otherwise [b, 1,
+    /// d] or [b, 1, n d].
     torch::Tensor pooled(const torch::Tensor& x) const;
-    /// Pooled streams [b, n, d] -> scores [b, n, answers]. A model with a single score answers yes
-    /// or no: it gets a second one, 0 for no, in front.
+    /// Pooled streams [b, n, d] -> scores [b, n, answers], of Images [b, 1, answers]. A model with
+    /// a single score answers yes or no: it gets a second one, 0 for no, in front.
     torch::Tensor answer(const torch::Tensor& pooled) const;
     /// answer() before its soft cap, of which it is a linear function.
     torch::Tensor uncapped(const torch::Tensor& pooled) const;
@@ -52,6 +53,10 @@ struct AnswerStream {
 
 /// The answer stream of a model. Throws OptionError for a model without one, with the reason.
 AnswerStream answerStream(ModelImpl& model, const ModelOptions& options);
+
+/// Throws OptionError("model", ...) for a model whose answer are features, with what it needs to
+/// answer with classes.
+void requireAnswers(const ModelOptions& options);
 
 /// `position` from 0, also where it counts from the end. Throws OptionError("position", ...) if it
 /// is not one of `size`.

@@ -17,8 +17,6 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::array kScoreKinds = {"relation", "attention-ra", "attention-sa", "cross"};
-
 // What the parts of a side may leave of it without being edited, of the lengths of its parts.
 constexpr double kRestOfSide = 1e-5;
 
@@ -76,6 +74,10 @@ void ScoreParts::take(Side& side, const Linear& linear, std::int64_t at, std::in
 void ScoreParts::setAttention(AttentionImpl& attention) {
     const auto& o = attention.options();
     requireIndex(o.n_heads, "head");
+    if (o.hasPlaceBias())
+        throw OptionError("kind", "scores of " + modelTitle(m_streams.options()) +
+                                      " have numbers of their own for each two places, which are "
+                                      "no inner product of parts; choose another model");
     const auto kv = m_map.index / (o.n_heads / o.kvHeads());
     const bool turns = o.rope;
     // The last point before the scores.

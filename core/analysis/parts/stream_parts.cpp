@@ -218,7 +218,8 @@ ModelStreams::ModelStreams(ModelImpl& model, const ModelOptions& options,
         for (std::int64_t layer = 0; layer < resid.size(0); ++layer)
             m_mixes.emplace_back(resid[layer].item<double>(), x0[layer].item<double>());
     }
-    m_embedNorm = dynamic_cast<NormImpl*>(moduleAt(model, "layers.embed_norm").get());
+    for (const char* path : {"layers.embed_norm", "embed_norm"})
+        if (auto* norm = dynamic_cast<NormImpl*>(moduleAt(model, path).get())) m_embedNorm = norm;
     const auto types = moduleAt(model, "layers.token_types");
     if (auto* rows = dynamic_cast<EmbeddingImpl*>(types.get()))
         m_tokenType = precise(rows->weight)[0];
@@ -334,6 +335,11 @@ HeldNorm heldNorm(const NormImpl& norm, const torch::Tensor& x) {
     if (norm.isNone()) return held;
     if (const auto gain = norm.gain(); gain.defined()) held.weights = precise(gain);
     if (norm.bias.defined()) held.bias = precise(norm.bias);
+    if (norm.isScale()) {
+        held.scale =
+            torch::ones(x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 1)), torch::kDouble);
+        return held;
+    }
     held.centres = norm.centres();
     const auto y = held.centres ? x - x.mean(-1, true) : x;
     held.scale = (y.square().mean(-1) + norm.eps()).sqrt();

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/verify/verify.h"
+#include "analysis/verify/verify_images.h"
 #include "analysis/verify/verify_public.h"
 #include "analysis/verify/verify_relations.h"
 #include "analysis/verify/verify_why.h"
@@ -188,9 +189,11 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     const double outputTolerance = cuda ? 1e-4 : 2e-5, gradientTolerance = cuda ? 5e-4 : 1e-4;
     at::globalContext().setFloat32MatmulPrecision("highest");
 
+    const Tensors io = readTensors(folder + "/io.safetensors");
+    takeCase(options, io);
     auto model = makeModel(options);
     loadWeights(*model, options, *source);
-    const Tensors io = readTensors(folder + "/io.safetensors");
+    answerWithTexts(*model, io);
     Case c = edited ? readCase(readTensors(modelFolder + "/io.safetensors"), options, modelFolder)
                     : readCase(io, options, folder);
     model->to(device);
@@ -230,6 +233,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     }
     for (auto& [name, tensor] : ours) tensor = tensor.detach().clone();
     addPublicKeys(ours, io, *model, options, c.input, folder, edits ? edits->hooks() : nullptr);
+    addImageKeys(ours, io, *model, options, *source);
     std::vector<double> deviation;
     if (io.count("preprocess/pixel_values") && readImage && !preprocessor.empty()) {
         const auto processor = imageProcessorFrom(preprocessor);

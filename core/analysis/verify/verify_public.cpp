@@ -219,14 +219,6 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
         ours["long/tokens"] = text;
         ours["long/logits"] = model.forward(text.to(input.x.device()));
     }
-    if (wants("output/class_logits") && !stream.second.is_empty()) {
-        PointReader reader({"hook_pooled"});
-        const HookScope scope(&reader);
-        model.forward(input);
-        const auto& both = reader.tensors().at("hook_pooled");  // [b, 2, d], after the norm
-        ours["output/class_logits"] = stream.out.ptr()->forward(both.select(1, 0));
-        ours["output/distillation_logits"] = stream.second.ptr()->forward(both.select(1, 1));
-    }
 }
 
 }  // namespace relascope::core

@@ -13,6 +13,7 @@
 #include "model/attention/chunked_attention.h"
 #include "model/attention/cuda_attention.h"
 #include "model/attention/inner_scale.h"
+#include "model/attention/place_bias.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/module_span.h"
 #include "model/decode/cache.h"
@@ -62,6 +63,7 @@ torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
                       .view({b, h, n, m});
     if (options.distance != "none")
         scores = scores + distanceScores(options, n, m, first, scores.options());
+    if (options.added.defined()) scores = scores + options.added.slice(1, first, first + n);
     if (const double cap = options.score_cap; cap > 0) scores = torch::tanh(scores / cap) * cap;
     // The last query may attend to every key of the window.
     if (options.windowed(m) || (options.causal && (n > 1 || documents)))
@@ -146,8 +148,10 @@ FusedMask fusedMask(const torch::Tensor& q, const torch::Tensor& k, const HeadOp
     const bool closes = o.causal || o.windowed(m);
     const auto closed = closes ? closedCells(n, m, m - n, q.device(), o.window, documents, o.causal)
                                : torch::Tensor();
-    if (o.distance == "none") return {closed.logical_not(), false};
-    auto added = distanceScores(o, n, m, m - n, q.options()).expand({o.n_heads, n, m});
+    if (o.distance == "none" && !o.added.defined()) return {closed.logical_not(), false};
+    auto added = o.added.defined()
+                     ? o.added.to(q.options())
+                     : distanceScores(o, n, m, m - n, q.options()).expand({o.n_heads, n, m});
     if (closes) added = added.masked_fill(closed, -std::numeric_limits<double>::infinity());
     return {added.dim() == 3 ? added.unsqueeze(0) : added, false};
 }
@@ -197,8 +201,10 @@ AttentionImpl::AttentionImpl(const HeadOptions& options)
     m_weightDropout = Dropout(o.dropout);
     if (!o.projects) return;
     wq = register_module("wq", Linear(o.d_model, o.n_heads * o.keyDim(), o.add_bias_q));
-    wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
-    wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wk = register_module("wk",
+                         Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv && o.key_bias));
+    wv = register_module(
+        "wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv && o.value_bias));
     wo = register_module("wo", Linear(o.width(), o.outWidth(), o.add_bias_out));
     if (o.hasQueryNorm()) {
         const auto norm = [&](const char* name, std::int64_t heads) {
@@ -209,13 +215,17 @@ AttentionImpl::AttentionImpl(const HeadOptions& options)
         };
         q_norm = norm("q_norm", o.n_heads), k_norm = norm("k_norm", o.kvHeads());
     }
+    if (o.hasOwnPlaces())
+        place_bias = register_parameter("place_bias", newConstant({o.placeRows(), o.n_heads}, 0.0));
     register_module("attn_dropout", m_weightDropout);
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
 
 AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Tensor& k,
                                         const torch::Tensor& v, const Documents& documents) const {
-    if (recordsMaps()) return AttentionForm::Explicit;
+    // Blocks of rows are computed again in the backward pass, and would lose its gradient.
+    const bool trainsPlaces = m_options.added.defined() && m_options.added.requires_grad();
+    if (recordsMaps() || trainsPlaces) return AttentionForm::Explicit;
     const bool tiles = m_options.plainMap(k.size(2)) && !documents.closesRows() &&
                        servesTiles(q, k, m_options.causal);
     if (form == AttentionForm::Tiled) return tiles ? form : AttentionForm::Explicit;
@@ -320,6 +330,7 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     const auto& o = m_options;
     const HookedModule hooks(hook, past);
     const bool own = key.is_same(query);
+    if (o.hasPlaceBias()) m_options.added = placeScores(o, place_bias, shared_places);
     const Documents documents = o.causal && own ? activeDocuments() : Documents();
     // Layers that read the same tensor are applied together.
     std::vector<Linear> layers = {wq};

@@ -29,6 +29,7 @@ struct HeadOptions : ScoreOptions {
     double output_dropout = -1;   ///< on the output, where it differs from `dropout`
     bool add_bias_q = false;
     bool add_bias_kv = false;
+    bool key_bias = true, value_bias = true;  ///< with add_bias_kv: on these
     bool add_bias_out = false;
     bool causal = false;
     bool rope = false;
@@ -40,6 +41,7 @@ struct HeadOptions : ScoreOptions {
     bool norm_plus_one = false;  ///< these norms multiply by 1 + weight
     bool relational = false;     ///< also records its inner products as relations
     bool projects = true;        ///< has its projections; otherwise attend() alone can be called
+    torch::Tensor added = {};    ///< of the places, to the scaled scores: [h, n, m], or undefined
 
     std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
     std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }
@@ -150,6 +152,8 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
 
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
     Norm q_norm{nullptr}, k_norm{nullptr};  ///< null without such norms
+    /// Tables of biases by place: of this block, and of all blocks, which their model owns.
+    torch::Tensor place_bias, shared_places;
     AttentionForm form = AttentionForm::Automatic;
 
 private:

@@ -33,6 +33,10 @@ struct RotaryOptions {
     std::string rope_short_factors, rope_long_factors;  ///< numbers, one for each pair
     /// nanochat's: turned the other way, by cosines and sines that are rounded to bfloat16.
     bool rotary_backwards = false, rotary_rounded = false;
+    /// Of images (DINOv3): the grid of patches, whose rows turn the first quarter of a head's
+    /// dimensions and whose columns the second, each with its partner half a head further.
+    /// `turned_first` tokens before the patches do not turn. 0 rows: positions of a sequence.
+    std::int64_t turned_rows = 0, turned_columns = 0, turned_first = 0;
 
     /// The dimensions of a head of that width that turn.
     std::int64_t dims(std::int64_t width) const { return rotary_dims > 0 ? rotary_dims : width; }
@@ -54,10 +58,20 @@ struct ScoreOptions {
     /// scaled score, "inside" adds m_h j to q k, both rounded to bfloat16 (Falcon's).
     std::string distance = "none";
     double clip_qkv = 0.0;  ///< queries, keys and values are kept within +-it; 0: as they are
+    /// Learned numbers that the places of two patches add to their scaled score (attention/
+    /// place_bias.h): none, a table of each block, one that all blocks share, or both.
+    std::string place_bias = "none";
+    /// The grids of patches: of the images, and of the images that the tables were learned with.
+    std::int64_t place_rows = 0, place_columns = 0, table_rows = 0, table_columns = 0;
 
     bool hasQueryNorm() const { return qk_norm != "none"; }
+    bool hasPlaceBias() const { return place_bias != "none"; }
+    /// Whether blocks have a table of their own.
+    bool hasOwnPlaces() const { return place_bias == "block" || place_bias == "both"; }
+    /// The rows of such a table, [rows, heads].
+    std::int64_t placeRows() const { return (2 * table_rows - 1) * (2 * table_columns - 1) + 3; }
     /// Whether a score is scale <q, k> and nothing else.
-    bool plainScores() const { return score_cap == 0.0 && distance == "none"; }
+    bool plainScores() const { return score_cap == 0.0 && distance == "none" && !hasPlaceBias(); }
     bool operator==(const ScoreOptions&) const = default;
 };
 
@@ -81,11 +95,14 @@ struct BlockDetails : RotaryOptions, ScoreOptions, ExpertOptions {
     double norm_eps = 1e-5;
     std::int64_t head_dim = 0;        ///< 0: d_model / heads
     bool sa_add_bias_q = false;       ///< on the queries
+    bool key_bias = true;             ///< on the keys, where keys and values have biases
+    bool value_bias = true;           ///< on the values, likewise
     std::int64_t sliding_window = 0;  ///< i attends to j with 0 <= i - j < window; 0: to all before
     bool parallel_residual = false;   ///< x + attn(norm1 x) + mlp(norm2 x)
     bool one_norm = false;            ///< with parallel_residual: norm1 in place of norm2
     bool norm_before = true;          ///< with norm_first: norms of what sub-layers read
     bool norm_behind = false;         ///< with norm_first: norms of what sub-layers add
+    bool layer_scale = false;         ///< with norm_first: a vector multiplies what they add
     bool norm_plus_one = false;       ///< norms multiply by 1 + weight
     double residual_scale = 1.0;      ///< factor of what sub-layers add
     /// A letter a layer, repeated: F attends to all tokens before, W to those of sliding_window; f

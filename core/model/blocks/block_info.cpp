@@ -61,16 +61,16 @@ std::int64_t orDefault(std::int64_t value, std::int64_t automatic) {
 void addAttention(ShapeList& list, const std::string& name, std::int64_t d, std::int64_t heads,
                   std::int64_t headDim, std::int64_t keyHeads, std::int64_t keyDim, bool biasKv,
                   bool biasOut, const std::string& sharedWith = {}, bool biasQ = false,
-                  std::int64_t outWidth = 0) {
+                  std::int64_t outWidth = 0, const BlockDetails& details = {}) {
     const std::int64_t kv = orDefault(keyHeads, heads), key = orDefault(keyDim, headDim);
     if (sharedWith.empty()) {
         list.linear(name + ".wq", d, heads * key, biasQ);
-        list.linear(name + ".wk", d, kv * key, biasKv);
+        list.linear(name + ".wk", d, kv * key, biasKv && details.key_bias);
     } else {
         list.aliasOfLinear(name + ".wq", sharedWith + ".wq_attn", false);
         list.aliasOfLinear(name + ".wk", sharedWith + ".wk_attn", biasKv);
     }
-    list.linear(name + ".wv", d, kv * headDim, biasKv);
+    list.linear(name + ".wv", d, kv * headDim, biasKv && details.value_bias);
     list.linear(name + ".wo", heads * headDim, orDefault(outWidth, heads * headDim), biasOut);
 }
 
@@ -153,10 +153,17 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
         } else {
             addAttention(list, block + ".self_attn", s.d_model, b.n_heads_sa, s.headDim(),
                          b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.bias, {},
-                         s.details.sa_add_bias_q, s.d_model);
+                         s.details.sa_add_bias_q, s.d_model, s.details);
             addQueryNorms(list, block + ".self_attn", s);
+            if (details.hasOwnPlaces())
+                list.parameter(block + ".self_attn.place_bias",
+                               {details.placeRows(), b.n_heads_sa});
         }
-        if (details.norm_behind) norm(".norm1_behind");
+        const auto behind = [&](const char* of) {
+            if (details.layer_scale) return list.parameter(block + of + ".weight", {s.d_model});
+            if (details.norm_behind) norm(of);
+        };
+        behind(".norm1_behind");
         if (details.norm_before && !details.one_norm) norm(".norm2");
         if (s.decoder) {
             addAttention(list, block + ".cross_attn", s.d_model, s.crossHeads,
@@ -165,7 +172,7 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
             norm(".norm3");
         }
         addFeedForward(list, block + ".ff_block", layer);
-        if (details.norm_behind) norm(".norm2_behind");
+        behind(".norm2_behind");
     }
 }
 
@@ -205,6 +212,7 @@ std::string scoresText(const StackOptions& s) {
     if (o.hasQueryNorm()) text += ", normed queries and keys";
     if (o.sliding_window > 0) text += ", window " + std::to_string(o.sliding_window);
     if (o.distance != "none") text += ", distances";
+    if (o.hasPlaceBias()) text += ", biases by place";
     if (o.score_cap > 0) text += ", capped";
     return text;
 }
@@ -244,8 +252,11 @@ void addBlockOutline(OutlineBuilder& builder, const std::string& title, const st
                                                std::to_string(details.experts) + ", "
                                          : std::string()) +
                         feedForwardText(b.activation, layer.block.dff));
-        for (const char* norm : {"norm1", "norm1_behind", "norm2", "norm2_behind", "norm3"})
-            builder.add(*node, norm, norm, b.norm_type);
+        for (const std::string norm : {"norm1", "norm1_behind", "norm2", "norm2_behind", "norm3"}) {
+            const bool scale = details.layer_scale && norm.ends_with("_behind");
+            builder.add(*node, scale ? "layer scale " + norm.substr(4, 1) : norm, norm,
+                        scale ? std::string() : b.norm_type);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/blocks/experts.h"
 #include "model/blocks/module_span.h"
+#include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 
 namespace relascope::core {
@@ -20,6 +21,7 @@ HeadOptions sensoryOptions(const StackOptions& s) {
     // before the residual; one mask of the joint probability has the same distribution.
     h.output_dropout = twiceDropped(o.dropout_rate);
     h.add_bias_kv = o.sa_add_bias_kv;
+    h.key_bias = s.details.key_bias, h.value_bias = s.details.value_bias;
     h.add_bias_out = o.sa_add_bias_out;
     h.causal = s.causal;
     h.rope = s.rope;
@@ -200,12 +202,17 @@ EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s)
         return register_module(name, Norm(s.d_model, there ? o.norm_type : "none",
                                           s.details.norm_eps, s.details.norm_plus_one));
     };
+    // A layer scale stands where other models have norms behind.
+    const auto behind = [&](const char* name) {
+        return s.details.layer_scale ? register_module(name, Norm(s.d_model, "scale")) : norm(name);
+    };
+    const bool hasBehind = s.details.norm_behind || s.details.layer_scale;
     norm1 = norm("norm1", s.details.norm_before);
     self_attn = register_module("self_attn", Attention(heads));
-    if (s.details.norm_behind) norm1_behind = norm("norm1_behind");
+    if (hasBehind) norm1_behind = behind("norm1_behind");
     if (!s.details.one_norm) norm2 = norm("norm2", s.details.norm_before);
     ff_block = register_module("ff_block", makeFeedForward(s));
-    if (s.details.norm_behind) norm2_behind = norm("norm2_behind");
+    if (hasBehind) norm2_behind = behind("norm2_behind");
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
 }
 

@@ -65,7 +65,8 @@ TORCH_MODULE(DualAttnEncoderBlock);
 
 /// The plain Transformer block: the same with `self_attn` in place of `dual_attn`, or
 /// parallel_residual: x + drop(attn(norm1 x)) + drop(FF(norm2 x)). What a sub-layer adds is
-/// residual_scale norm1_behind(attn) and residual_scale norm2_behind(FF), with such norms.
+/// residual_scale norm1_behind(attn) and residual_scale norm2_behind(FF), with such norms, or a
+/// layer scale in their places.
 struct EncoderBlockImpl : torch::nn::Module, RecordingPoint {
     /// `options`: of one layer (StackOptions::ofLayer()).
     explicit EncoderBlockImpl(const StackOptions& options);

@@ -37,6 +37,7 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     if (name == "tanh") return torch::tanh(x);
     if (name == "gelu") return hasFusedActivation(x) ? fusedGelu(x) : torch::gelu(x, "tanh");
     if (name == "exact_gelu") return torch::gelu(x, "none");
+    if (name == "quick_gelu") return x * torch::sigmoid(1.702 * x);
     if (name == "silu") return torch::silu(x);
     if (name == "softmax") return softmaxOf(x);
     throw OptionError("activation", "unknown activation '" + name + "'");
@@ -52,7 +53,8 @@ NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps, bool plu
     : m_width(d), m_type(type), m_eps(eps), m_plusOne(plusOne) {
     const bool plain =
         type == "none" || type == "rmsnorm_no_weight" || type == "layernorm_no_weight";
-    if (type != "layernorm" && type != "layernorm_no_bias" && type != "rmsnorm" && !plain)
+    if (type != "layernorm" && type != "layernorm_no_bias" && type != "rmsnorm" &&
+        type != "scale" && !plain)
         throw OptionError("norm_type", "unknown norm '" + type + "'");
     const auto shape = heads > 0 ? std::vector{heads, d} : std::vector{d};
     if (!plain) weight = register_parameter("weight", newConstant(shape, plusOne ? 0.0 : 1.0));
@@ -61,7 +63,7 @@ NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps, bool plu
 
 bool NormImpl::isFused(const torch::Tensor& x) const {
     // The fused form takes a norm without bias for an RMS norm.
-    return weight.defined() && weight.dim() == 1 && centres() == bias.defined() &&
+    return !isScale() && weight.defined() && weight.dim() == 1 && centres() == bias.defined() &&
            weight.scalar_type() == torch::kFloat && hasFusedNorm(x) && weight.device().is_cpu();
 }
 
@@ -72,6 +74,7 @@ torch::Tensor NormImpl::gain() const {
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {
     const ModuleSpan span(*this);
     if (m_type == "none") return x;
+    if (isScale()) return x * weight;
     if (x.scalar_type() == torch::kBFloat16 && roundsProducts())
         return forward(x.to(torch::kFloat));
     if (isFused(x)) return fusedNormedSum(x, {}, 0.0, {gain(), bias, m_eps}).normed;
@@ -164,6 +167,30 @@ torch::Tensor scaledFrequency(const torch::Tensor& frequency, const RotaryOption
 
 }  // namespace
 
+namespace {
+
+// The angles of an image's tokens [tokens, width / 2]: by the rows of patches, then by the columns
+// (DINOv3).
+torch::Tensor gridAngles(const RotaryOptions& o, std::int64_t width,
+                         const torch::TensorOptions& options) {
+    const auto quarter = width / 4;
+    const auto frequency =
+        torch::pow(o.rope_theta, -4.0 * torch::arange(quarter, options) / double(width));
+    // From the middles of patches, -1 to 1.
+    const auto places = [&](std::int64_t n) {
+        return (torch::arange(n, options) + 0.5) * (2.0 / static_cast<double>(n)) - 1.0;
+    };
+    const auto angles = [&](std::int64_t n) {
+        return torch::outer(2.0 * M_PI * places(n), frequency);  // [n, quarter]
+    };
+    const auto rows = angles(o.turned_rows).unsqueeze(1), columns = angles(o.turned_columns);
+    const std::vector<std::int64_t> grid = {o.turned_rows, o.turned_columns, quarter};
+    const auto patches = torch::cat({rows.expand(grid), columns.expand(grid)}, 2).flatten(0, 1);
+    return torch::cat({torch::zeros({o.turned_first, width / 2}, options), patches});
+}
+
+}  // namespace
+
 void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::ScalarType type,
                              const torch::Device& device) {
     const bool longer =
@@ -187,7 +214,10 @@ void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::Scal
         frequency = scaledFrequency(frequency, m_options, longer);
     m_long = longer;
     const auto angle =
-        torch::outer(torch::arange(std::max(known, count), options), frequency).to(type);
+        (m_options.turned_rows > 0
+             ? gridAngles(m_options, width, options)
+             : torch::outer(torch::arange(std::max(known, count), options), frequency))
+            .to(type);
     auto cosine = angle.cos(), sine = angle.sin();
     if (m_options.rope_attention != 1.0)
         cosine = cosine * m_options.rope_attention, sine = sine * m_options.rope_attention;

@@ -16,7 +16,7 @@
 namespace relascope::core {
 
 /// Applies an activation: identity, relu, sigmoid, tanh, gelu (tanh approximation), exact_gelu,
-/// silu, relu2 (its square), softmax (over the last dimension).
+/// quick_gelu (x sigmoid(1.702 x)), silu, relu2 (its square), softmax (over the last dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
 /// softmax over the last dimension; of bfloat16 on the CPU in float32, as autocast gives it on a
@@ -24,8 +24,9 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 torch::Tensor softmaxOf(const torch::Tensor& x);
 
 /// Normalisation over the last dimension: "layernorm" (weight and bias), "layernorm_no_bias" (the
-/// same without), "layernorm_no_weight", "rmsnorm" (weight), "rmsnorm_no_weight" or "none". Any
-/// shape [..., d].
+/// same without), "layernorm_no_weight", "rmsnorm" (weight), "rmsnorm_no_weight", "scale" (the
+/// weight alone: nothing is normed; layer scale of Touvron et al. 2021) or "none". Any shape [...,
+/// d].
 struct NormImpl : torch::nn::Module {
     /// `plusOne`: it multiplies by 1 + weight. `heads`: the weight is [heads, d], for inputs [...,
     /// heads, d]; 0: [d].
@@ -45,6 +46,8 @@ struct NormImpl : torch::nn::Module {
     bool centres() const { return m_type.starts_with("layernorm"); }
     /// Whether it changes nothing.
     bool isNone() const { return m_type == "none"; }
+    /// Whether it multiplies by the weight alone.
+    bool isScale() const { return m_type == "scale"; }
 
     torch::Tensor weight, bias;
 

@@ -50,7 +50,7 @@ std::string hookName(const std::string& path, bool pairs) {
             if (name.empty() && numbered) append("abstractor");
         } else if (const auto found = attention.find(part); found != attention.end())
             append(found->second);
-        else if (part != "dual_attn")
+        else if (part != "dual_attn" && part != "query_attn")
             append(part);
     }
     return name;

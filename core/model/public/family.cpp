@@ -11,7 +11,8 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::string_view kBlockNumber = ".I.", kExpertNumber = ".E.", kRowNumber = ".J";
+constexpr std::string_view kBlockNumber = ".I.", kTextNumber = ".K.", kExpertNumber = ".E.",
+                           kRowNumber = ".J";
 
 // The name with a number in place of a letter.
 std::string numbered(const std::string& name, std::int64_t number,
@@ -36,7 +37,13 @@ std::vector<std::int64_t> shapeInFile(StoredForm form,
                                       const std::vector<std::vector<std::int64_t>>& parts,
                                       const ModelOptions& options) {
     auto shape = parts.front();
+    if (shape.empty()) return shape;
     for (std::size_t i = 1; i < parts.size(); ++i) shape.front() += parts[i].front();
+    if (form == StoredForm::Unbatched) {
+        const auto first = std::find_if(shape.begin(), shape.end() - 1,
+                                        [](std::int64_t size) { return size != 1; });
+        return {first, shape.end()};
+    }
     if (shape.size() < 2) return shape;
     if (form == StoredForm::Transposed || form == StoredForm::Thirds) std::swap(shape[0], shape[1]);
     if (form == StoredForm::Patches) {
@@ -111,7 +118,10 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
     std::map<std::string, const TensorShape*> shapes;
     const auto all = modelShapes(options);
     for (const auto& shape : all) shapes[shape.name] = &shape;
-    const auto layers = options.get<StackDepth>().n_layers;
+    const auto* tower = options.find<TextTowerOptions>();
+    const std::pair<std::string_view, std::int64_t> stacks[] = {
+        {kBlockNumber, options.get<StackDepth>().n_layers},
+        {kTextNumber, tower ? tower->text_layers : 0}};
     std::vector<FileTensor> tensors;
     // The row of the first name of a shared tensor becomes the further one.
     const auto keep = [&tensors](FileTensor& tensor, const std::string& first) {
@@ -121,22 +131,26 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
                 tensor.parts = {first};
             }
     };
-    const auto add = [&](const FamilyTensor& row, std::int64_t block, const char* kind) {
+    const auto add = [&](const FamilyTensor& row, std::string_view letter, std::int64_t block,
+                         const char* kind) {
         if (!row.when.holds(options)) return;
+        const auto numbered = [&](const std::string& name) {
+            return core::numbered(name, block, letter);
+        };
         FileTensor tensor;
-        tensor.name = numbered(row.stored, block) + kind;
-        if (!row.also.empty()) tensor.also = numbered(row.also, block) + kind;
+        tensor.name = numbered(row.stored) + kind;
+        if (!row.also.empty()) tensor.also = numbered(row.also) + kind;
         tensor.further = !row.further.empty() && row.further == kind;
         if (row.gammas && *kind)
-            tensor.also = numbered(row.stored, block) +
-                          (kind == std::string_view(".bias") ? ".beta" : ".gamma");
+            tensor.also =
+                numbered(row.stored) + (kind == std::string_view(".bias") ? ".beta" : ".gamma");
         tensor.outside = row.outside;
         tensor.sizedBy = row.sizedBy;
         tensor.form = row.form;
         tensor.absent = row.absent;
         std::vector<std::vector<std::int64_t>> sizes;
         for (const auto& part : row.parts) {
-            const auto found = shapes.find(numbered(part, block) + kind);
+            const auto found = shapes.find(numbered(part) + kind);
             if (found == shapes.end()) return;
             tensor.parts.push_back(found->first);
             sizes.push_back(found->second->shape);
@@ -144,13 +158,15 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
         }
         if (const auto* heads = options.find<BlockOptions>())
             tensor.heads = heads->sa_n_kv_heads > 0 ? heads->sa_n_kv_heads : heads->n_heads_sa;
-        for (const auto& size : sizes) tensor.rows.push_back(size.front());
+        if (const auto* images = options.find<ImageInput>())
+            tensor.patch = {images->patch_size.at(1), images->patch_size.at(0), images->channels()};
+        for (const auto& size : sizes) tensor.rows.push_back(size.empty() ? 1 : size.front());
         tensor.shape = shapeInFile(row.form, sizes, options);
         if (has(tensor.name, kRowNumber)) {
             tensor.shape.erase(tensor.shape.begin());
             const auto name = tensor.name;
             for (tensor.index = 0; tensor.index < tensor.rows.front(); ++tensor.index) {
-                tensor.name = numbered(name, tensor.index, kRowNumber);
+                tensor.name = core::numbered(name, tensor.index, kRowNumber);
                 tensors.push_back(tensor);
             }
             return;
@@ -159,17 +175,22 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
         tensors.push_back(std::move(tensor));
     };
     const auto* details = options.find<BlockDetails>();
-    for (std::int64_t block = -1; block < layers; ++block)
-        for (const auto& row : family->tensors) {
-            if (!has(row.stored, kBlockNumber) != (block < 0)) continue;
-            const bool each = has(row.stored, kExpertNumber);
-            for (std::int64_t e = 0; e < (each ? details->experts : 1); ++e) {
-                auto one = row;
-                one.stored = numbered(row.stored, e, kExpertNumber);
-                for (auto& part : one.parts) part = numbered(part, e, kExpertNumber);
-                for (const char* kind : {"", ".weight", ".bias"}) add(one, block, kind);
-            }
+    const auto addRow = [&](const FamilyTensor& row, std::string_view letter, std::int64_t block) {
+        const bool each = has(row.stored, kExpertNumber);
+        for (std::int64_t e = 0; e < (each ? details->experts : 1); ++e) {
+            auto one = row;
+            one.stored = numbered(row.stored, e, kExpertNumber);
+            for (auto& part : one.parts) part = numbered(part, e, kExpertNumber);
+            for (const char* kind : {"", ".weight", ".bias"}) add(one, letter, block, kind);
         }
+    };
+    for (const auto& row : family->tensors)
+        if (!has(row.stored, kBlockNumber) && !has(row.stored, kTextNumber))
+            addRow(row, kBlockNumber, -1);
+    for (const auto& [letter, layers] : stacks)
+        for (std::int64_t block = 0; block < layers; ++block)
+            for (const auto& row : family->tensors)
+                if (has(row.stored, letter)) addRow(row, letter, block);
     return tensors;
 }
 

@@ -4,7 +4,9 @@
 // knows its name. Does not include torch.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -65,6 +67,14 @@ public:
     virtual const nlohmann::ordered_json* find(const std::string& key) = 0;
     virtual std::int64_t count(const std::string& key, std::int64_t absent) = 0;
     virtual bool flag(const std::string& key, bool absent) = 0;
+    /// A number that may be 0.
+    virtual double real(const std::string& key, double absent) = 0;
+    virtual std::string text(const std::string& key, const std::string& absent) = 0;
+    /// The object of a key of the whole configuration, in whose place `KEY_dict` counts where it is
+    /// an object; an empty one without either.
+    virtual std::unique_ptr<FamilyConfig> part(const std::string& key) = 0;
+    /// The shape of a tensor of the file by name; empty if there is none.
+    virtual std::vector<std::int64_t> shape(const std::string& name) = 0;
     [[noreturn]] virtual void refuse(const std::string& key, const std::string& wanted) = 0;
 };
 
@@ -76,10 +86,13 @@ enum class StoredForm {
     Rows,        ///< rows [sum of out, in], or a bias: the parts, one after another
     /// As Rows, but one key head after another: its queries, its key, its value.
     ByHead,
-    Patches,  ///< a convolution [out, channels, rows, columns] as a matrix
+    Patches,    ///< a convolution [out, channels, rows, columns] as a matrix
+    PatchRows,  ///< a matrix [out, rows * columns * channels] of patches in that order
+    Unbatched,  ///< a parameter [1, ..., d] without the dimensions of 1 that it begins with
 };
 
-/// Tensors of a file by name, "I" for the block: "h.I.attn.c_proj". Names of modules stand for
+/// Tensors of a file by name, "I" for the block, "K" for that of a text tower:
+/// "h.I.attn.c_proj". Names of modules stand for
 /// their weight and bias. "E" stands for each expert, "J" for each row of the part, which the file
 /// has as tensors of their own.
 struct FamilyTensor {
@@ -108,7 +121,10 @@ struct Family {
     std::string architecture;          ///< the descriptor
     std::vector<std::string> classes;  ///< values of `architectures` that are this model
     std::string teacher;               ///< the class with two classifiers; empty: there is none
-    std::string prefix;                ///< prefix of the base model's tensors, which may be absent
+    /// Those of `classes` that have no classifier: their answer are features.
+    std::vector<std::string> bare = {};
+    std::int64_t patch = 16;  ///< patch_size where the file lacks it
+    std::string prefix;       ///< prefix of the base model's tensors, which may be absent
     std::vector<std::pair<std::string, FieldValue>> fixed;  ///< options that are always so
     std::vector<FamilyKey> keys;
     std::vector<FamilyLimit> limits;
@@ -151,6 +167,7 @@ const std::vector<Family>& plainFamilies();       ///< part of decoderFamilies()
 const std::vector<Family>& expertFamilies();      ///< part of decoderFamilies(): with experts
 const std::vector<Family>& encoderFamilies();
 const std::vector<Family>& imageFamilies();
+Family timmFamily();  ///< part of imageFamilies(): timm's own files
 /// The family of that model_type; null if there is none.
 const Family* findFamily(const std::string& type);
 /// The family of a model; null for the models of the papers.
@@ -175,13 +192,14 @@ struct FileTensor {
     std::vector<std::int64_t> shape;
     std::vector<std::string> parts;
     StoredForm form = StoredForm::Plain;
-    std::int64_t heads = 1;             ///< for ByHead: key heads
-    std::vector<std::int64_t> rows;     ///< number of rows of each part
-    std::int64_t index = -1;            ///< it is this row of its part; -1: all of it
-    bool optional = false;              ///< a second name of a tied tensor
-    bool further = false;               ///< FamilyTensor::further
-    std::optional<double> absent = {};  ///< all its values where the file lacks it
-    std::string sizedBy;                ///< FamilyTensor::sizedBy
+    std::int64_t heads = 1;                         ///< for ByHead: key heads
+    std::array<std::int64_t, 3> patch = {1, 1, 1};  ///< for PatchRows: rows, columns, channels
+    std::vector<std::int64_t> rows;                 ///< number of rows of each part
+    std::int64_t index = -1;                        ///< it is this row of its part; -1: all of it
+    bool optional = false;                          ///< a second name of a tied tensor
+    bool further = false;                           ///< FamilyTensor::further
+    std::optional<double> absent = {};              ///< all its values where the file lacks it
+    std::string sizedBy;                            ///< FamilyTensor::sizedBy
 };
 /// The tensors in files of a model of a family, in the order of the table.
 std::vector<FileTensor> fileTensors(const ModelOptions& options);

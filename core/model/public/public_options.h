@@ -75,17 +75,96 @@ struct PublicDualDecoderOptions : DualAttnTransformerLMOptions,
     bool operator==(const PublicDualDecoderOptions&) const = default;
 };
 
-struct PublicImageOptions : VisionTransformerOptions, BlockDetails, FamilyName {
-    std::int64_t first_tokens = 1;  ///< the class token, and one for distillation
+/// The text tower of a model of images and texts (CLIP, SigLIP), whose answer to a picture are the
+/// texts that fit it.
+struct TextTowerOptions {
+    std::int64_t text_layers = 0;  ///< 0: there is none
+    std::int64_t text_width = 512, text_heads = 8, text_dff = 2048;
+    std::int64_t text_vocab = 49408, text_places = 77;  ///< the most tokens of a text
+    std::string text_activation = "quick_gelu";
+    double text_eps = 1e-5;
+    bool text_causal = true;
+    /// The token whose place is read: the first of this id; the largest id (kLargestToken), or the
+    /// last place (kLastPlace).
+    std::int64_t text_end = 49407;
+    bool text_projection_bias = false;
+    bool logit_bias = false;  ///< SigLIP's, with a sigmoid of each text
+
+    static constexpr std::int64_t kLargestToken = -1, kLastPlace = -2;
+    bool hasTexts() const { return text_layers > 0; }
+    bool operator==(const TextTowerOptions&) const = default;
+};
+
+/// How a model of images ends, behind the stream [n, d] of its last block: norm, pool, norm,
+/// projection, classifier, each where it has them.
+struct ImageEndOptions {
+    bool norm_all = true;  ///< a norm of all tokens, before they are pooled
+    /// VisionTransformerOptions::pool is "cls" (the first token), "mean" (of the patches), "query"
+    /// (a learned query reads them by attention) or "cls_mean" (the first token and the mean).
+    bool pool_all = false;     ///< the mean, or the query, counts the first tokens as well
+    bool norm_pooled = false;  ///< a norm of what was pooled
+    std::int64_t query_dff = 0;
+    std::int64_t projection = 0;  ///< width that the pooled vector is projected to; 0: it is not
+    bool projection_bias = false;
+    bool operator==(const ImageEndOptions&) const = default;
+};
+
+struct PublicImageOptions : VisionTransformerOptions,
+                            BlockDetails,
+                            FamilyName,
+                            ImageEndOptions,
+                            TextTowerOptions {
+    std::int64_t first_tokens = 1;  ///< the class token, and one for distillation; 0: neither
+    std::int64_t registers = 0;     ///< further tokens behind these, before the patches
     bool two_classifiers = false;   ///< for the first two tokens; the answer is their mean
+    /// Where classes come from: a classifier of the file ("own"), or a head that was given to the
+    /// opened model (PublicImageModelImpl::head): "texts", "means", "ridge".
+    std::string answer = "own";
+    /// Which tokens have learned positions: all, all but registers ("class"), patches, none.
+    std::string positions = "all";
+    /// The grid of patches, width and height, that positions were learned for; those of another
+    /// grid are scaled from it. 0: that of the images.
+    std::vector<std::int64_t> position_grid = {0, 0};
+    std::string position_scaling = "bicubic";  ///< bicubic, bicubic_aa, bilinear_aa
+    bool embed_norm = false;                   ///< a norm of the stream that the blocks begin with
+    bool patch_bias = true;                    ///< on the projection of patches
+    bool ff_gate = false;  ///< the feed-forward has a gate, under names of its own (DINOv3)
     /// How pictures become images of the model (options/image_processor.h); empty: the model gets
     /// pixels as they are, without mean and deviation.
     std::string preprocessor;
 
-    /// The number of first tokens and patches.
-    std::int64_t tokens() const { return patches() + first_tokens; }
+    bool hasClassifier() const { return num_classes > 0 && answer == "own" && !two_classifiers; }
+    /// The tokens before the patches.
+    std::int64_t before() const { return first_tokens + registers; }
+    /// The number of first tokens, registers and patches.
+    std::int64_t tokens() const { return patches() + before(); }
+    /// That grid.
+    std::int64_t learnedColumns() const {
+        return position_grid.at(0) > 0 ? position_grid.at(0) : gridColumns();
+    }
+    std::int64_t learnedRows() const {
+        return position_grid.at(1) > 0 ? position_grid.at(1) : gridRows();
+    }
+    /// The tokens before the patches that have positions.
+    std::int64_t positionsBefore() const {
+        return positions == "all" ? before() : positions == "class" ? first_tokens : 0;
+    }
+    /// The rows of the learned positions.
+    std::int64_t positionRows() const {
+        return positions == "none" ? 0 : learnedRows() * learnedColumns() + positionsBefore();
+    }
+    /// Width of what the model says of a picture, before a classifier.
+    std::int64_t features() const {
+        return projection > 0 ? projection : pool == "cls_mean" ? 2 * d_model : d_model;
+    }
+    /// The classes, or without any the width of the features, which are the answer then.
+    std::int64_t outputs() const { return num_classes > 0 ? num_classes : features(); }
     bool operator==(const PublicImageOptions&) const = default;
 };
+
+/// Whether the answer of a model are numbers, not scores of classes or tokens: models that predict
+/// vectors, and models of images without a classifier, whose answer are features.
+bool answersNumbers(const ModelOptions& options);
 
 /// Why a model has no relations: "a GPT-2 has no relational heads; sensory heads are in all 12
 /// layers"; empty for models of other kinds.
@@ -121,5 +200,7 @@ StackOptions stackOf(const PublicDecoderOptions& options);
 StackOptions stackOf(const PublicEncoderOptions& options);
 StackOptions stackOf(const PublicDualDecoderOptions& options);
 StackOptions stackOf(const PublicImageOptions& options);
+/// The blocks of its text tower.
+StackOptions textStackOf(const PublicImageOptions& options);
 
 }  // namespace relascope::core

@@ -25,6 +25,14 @@ std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor
         }
         case StoredForm::Patches:
             return {stored.dim() == 4 ? stored.flatten(1) : stored};
+        case StoredForm::PatchRows: {
+            if (stored.dim() != 2) return {stored};
+            const auto [rows, columns, channels] = tensor.patch;
+            return {
+                stored.unflatten(1, {rows, columns, channels}).permute({0, 3, 1, 2}).flatten(1)};
+        }
+        case StoredForm::Unbatched:
+            return {stored.dim() == 1 ? stored.view({1, 1, -1}) : stored.unsqueeze(0)};
     }
     return {stored};
 }
@@ -49,7 +57,13 @@ torch::Tensor storedOf(const FileTensor& tensor, const std::vector<torch::Tensor
             return torch::cat(heads, 1).flatten(0, 1);
         }
         case StoredForm::Patches:
+        case StoredForm::Unbatched:
             return first.view(tensor.shape);
+        case StoredForm::PatchRows: {
+            if (first.dim() != 2) return first;
+            const auto [rows, columns, channels] = tensor.patch;
+            return first.unflatten(1, {channels, rows, columns}).permute({0, 2, 3, 1}).flatten(1);
+        }
     }
     return first;
 }

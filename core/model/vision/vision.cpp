@@ -7,11 +7,12 @@
 
 namespace relascope::core {
 
-PatchEmbeddingImpl::PatchEmbeddingImpl(const ImageInput& o, std::int64_t d, PatchForm form)
+PatchEmbeddingImpl::PatchEmbeddingImpl(const ImageInput& o, std::int64_t d, PatchForm form,
+                                       bool bias)
     : m_form(form), m_width(o.patch_size[0]), m_height(o.patch_size[1]) {
     if (form == PatchForm::Normed)
         m_patchNorm = register_module("1", Norm(o.patchDim(), "layernorm"));
-    m_projection = register_module("2", Linear(o.patchDim(), d));
+    m_projection = register_module("2", Linear(o.patchDim(), d, bias));
     if (form == PatchForm::Normed) m_norm = register_module("3", Norm(d, "layernorm"));
 }
 
@@ -65,15 +66,14 @@ torch::Tensor Standardisation::of(const torch::Tensor& images, const std::vector
     return (images - row(m_mean, mean)) / row(m_deviation, deviation);
 }
 
-VisionModelImpl::VisionModelImpl(const VisionTransformerOptions& options)
-    : VisionModelImpl(options, options.tokens(), PatchForm::Normed) {}
+VisionModelImpl::VisionModelImpl(const VisionTransformerOptions& options, Bare)
+    : m_options(options) {}
 
-VisionModelImpl::VisionModelImpl(const VisionTransformerOptions& options, std::int64_t tokens,
-                                 PatchForm form)
-    : m_options(options) {
+VisionModelImpl::VisionModelImpl(const VisionTransformerOptions& options) : m_options(options) {
     to_patch_embedding =
-        register_module("to_patch_embedding", PatchEmbedding(options, options.d_model, form));
-    pos_embedding = register_parameter("pos_embedding", newNormal({1, tokens, options.d_model}));
+        register_module("to_patch_embedding", PatchEmbedding(options, options.d_model));
+    pos_embedding =
+        register_parameter("pos_embedding", newNormal({1, options.tokens(), options.d_model}));
     cls_token = register_parameter("cls_token", newNormal({1, 1, options.d_model}));
     m_dropout = register_module("dropout", Dropout(options.dropout_rate));
     encoder_blocks = register_module("encoder_blocks", torch::nn::ModuleList());
@@ -94,12 +94,13 @@ void VisionModelImpl::addClassifier() {
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
     if (beforePass) beforePass();
     requireInput(images.x, m_options);
-    auto x = to_patch_embedding(standardised(images.x));                       // [b, patches, d]
-    x = torch::cat({firstTokens().expand({x.size(0), -1, x.size(2)}), x}, 1);  // [b, n, d]
+    auto x = to_patch_embedding(standardised(images.x));  // [b, patches, d]
+    if (const auto first = firstTokens(); first.defined())
+        x = torch::cat({first.expand({x.size(0), -1, x.size(2)}), x}, 1);  // [b, n, d]
     const HookedModule hooks("");
     x = hooks("hook_embed", axes::stream, x);  // before the positions, as published
-    x = x +
-        (hooks ? hooks("hook_pos_embed", axes::stream, pos_embedding.expand_as(x)) : pos_embedding);
+    if (const auto places = positions(); places.defined())
+        x = x + (hooks ? hooks("hook_pos_embed", axes::stream, places.expand_as(x)) : places);
     return hookedLogits(classified(encode(m_dropout(x))));  // [b, classes]
 }
 
@@ -110,15 +111,16 @@ torch::Tensor VisionModelImpl::classified(const torch::Tensor& x) {
 }
 
 VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& options)
-    : VisionTransformerImpl(options, options.tokens(), PatchForm::Normed, stackOf(options, false)) {
+    : VisionModelImpl(options) {
+    addBlocks(stackOf(options, false));
     addClassifier();
 }
 
-VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& options,
-                                             std::int64_t tokens, PatchForm form,
-                                             const StackOptions& stack)
-    : VisionModelImpl(options, tokens, form) {
-    for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
+VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& options, Bare bare)
+    : VisionModelImpl(options, bare) {}
+
+void VisionTransformerImpl::addBlocks(const StackOptions& stack) {
+    for (std::int64_t layer = 0; layer < m_options.n_layers; ++layer)
         encoder_blocks->push_back(EncoderBlock(stack));
 }
 
@@ -131,44 +133,6 @@ torch::Tensor VisionTransformerImpl::encode(torch::Tensor x) {
                 : throughBlock([block](const torch::Tensor& in) { return block->forward(in); }, x);
     }
     return x;
-}
-
-PublicImageModelImpl::PublicImageModelImpl(const PublicImageOptions& o)
-    : VisionTransformerImpl(o, o.tokens(), PatchForm::Convolution, stackOf(o)),
-      m_processor(imageProcessorFrom(o.preprocessor)) {
-    if (o.first_tokens > 1)
-        distillation_token = register_parameter("distillation_token", newNormal({1, 1, o.d_model}));
-    auto parts = register_module("final_out", torch::nn::ModuleList());
-    final_norm = Norm(o.d_model, o.norm_type, o.norm_eps);
-    parts->push_back(final_norm);
-    if (!o.two_classifiers) {
-        final_out = Linear(o.d_model, o.num_classes);
-        parts->push_back(final_out);
-        return;
-    }
-    class_out = register_module("class_out", Linear(o.d_model, o.num_classes));
-    distillation_out = register_module("distillation_out", Linear(o.d_model, o.num_classes));
-}
-
-torch::Tensor PublicImageModelImpl::standardised(const torch::Tensor& images) {
-    const std::vector<float> mean(m_processor.mean.begin(), m_processor.mean.end()),
-        deviation(m_processor.deviation.begin(), m_processor.deviation.end());
-    return m_standardisation.of(images, mean, deviation);
-}
-
-torch::Tensor PublicImageModelImpl::firstTokens() const {
-    return distillation_token.defined() ? torch::cat({cls_token, distillation_token}, 1)
-                                        : cls_token;
-}
-
-torch::Tensor PublicImageModelImpl::classified(const torch::Tensor& x) {
-    const auto normed =
-        HookedModule("ln_final")("hook_normalized", axes::stream, final_norm(x));  // [b, n, d]
-    const HookedModule hooks("");
-    if (!final_out.is_empty())
-        return final_out(hooks("hook_pooled", axes::pooled, normed.select(1, 0)));
-    const auto both = hooks("hook_pooled", axes::stream, normed.slice(1, 0, 2));  // [b, 2, d]
-    return (class_out(both.select(1, 0)) + distillation_out(both.select(1, 1))) / 2;
 }
 
 VisionDualAttnTransformerImpl::VisionDualAttnTransformerImpl(
@@ -208,8 +172,6 @@ const auto dualVisionModel =
         "VisionDualAttnTransformer");
 const auto plainVisionModel =
     RegisterModel::of<VisionTransformerImpl, VisionTransformerOptions>("VisionTransformer");
-const auto publicImageModel =
-    RegisterModel::of<PublicImageModelImpl, PublicImageOptions>(kPublicImageModel);
 
 }  // namespace
 }  // namespace relascope::core

@@ -13,9 +13,7 @@
 #include "model/blocks/dual_attention.h"
 #include "model/graph/device_graph.h"
 #include "model/model.h"
-#include "model/public/public_options.h"
 #include "model/vision/vision_options.h"
-#include "options/image_processor.h"
 
 namespace relascope::core {
 
@@ -28,8 +26,8 @@ enum class PatchForm {
 /// Patches of images [b, c, H, W] -> [b, patches, d]. Registered as `to_patch_embedding` with the
 /// published numbers 1, 2, 3, or 2 alone.
 struct PatchEmbeddingImpl : torch::nn::Module {
-    PatchEmbeddingImpl(const ImageInput& images, std::int64_t d,
-                       PatchForm form = PatchForm::Normed);
+    PatchEmbeddingImpl(const ImageInput& images, std::int64_t d, PatchForm form = PatchForm::Normed,
+                       bool bias = true);
     torch::Tensor forward(const torch::Tensor& images);
 
     /// The pixels of each patch, (row, column, channel): [b, patches, pixels].
@@ -72,19 +70,23 @@ struct VisionModelImpl : ModelImpl {
     }
 
     PatchEmbedding to_patch_embedding{nullptr};
-    torch::Tensor pos_embedding, cls_token;  ///< [1, patches + first tokens, d], [1, 1, d]
+    torch::Tensor pos_embedding, cls_token;  ///< [1, patches + 1, d], [1, 1, d]
     torch::nn::ModuleList encoder_blocks;
     Norm final_norm{nullptr};  ///< newer checkpoints: `final_out.0`, the classifier `final_out.1`
     Linear final_out{nullptr};
 
 protected:
+    /// A model without patches, tokens and positions, which its class registers.
+    struct Bare {};
+    VisionModelImpl(const VisionTransformerOptions& options, Bare);
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor encode(torch::Tensor x) = 0;
-    VisionModelImpl(const VisionTransformerOptions& options, std::int64_t tokens, PatchForm form);
     /// Registers the classifier last, as the published classes do (the order of the parameters).
     void addClassifier();
-    /// The tokens before the patches, [1, first, d].
+    /// The tokens before the patches, [1, first, d]; undefined: none.
     virtual torch::Tensor firstTokens() const { return cls_token; }
+    /// What the places of tokens add, [1, n, d]; undefined: nothing.
+    virtual torch::Tensor positions() const { return pos_embedding; }
     /// The scores of the stream after the last block: [b, n, d] -> [b, classes].
     virtual torch::Tensor classified(const torch::Tensor& x);
 
@@ -97,27 +99,9 @@ struct VisionTransformerImpl : VisionModelImpl {
     explicit VisionTransformerImpl(const VisionTransformerOptions& options);
 
 protected:
-    VisionTransformerImpl(const VisionTransformerOptions& options, std::int64_t tokens,
-                          PatchForm form, const StackOptions& stack);
+    VisionTransformerImpl(const VisionTransformerOptions& options, Bare);
+    void addBlocks(const StackOptions& stack);
     torch::Tensor encode(torch::Tensor x) override;
-};
-
-/// A classifier of a public family (model/public): patches by a convolution, a second first token
-/// and its classifier where the family has them, and a norm of all tokens.
-struct PublicImageModelImpl : VisionTransformerImpl {
-    explicit PublicImageModelImpl(const PublicImageOptions& options);
-
-    torch::Tensor distillation_token;  ///< [1, 1, d], or undefined
-    Linear class_out{nullptr}, distillation_out{nullptr};
-
-    torch::Tensor standardised(const torch::Tensor& images) override;
-
-protected:
-    torch::Tensor firstTokens() const override;
-    torch::Tensor classified(const torch::Tensor& x) override;
-
-private:
-    ImageProcessor m_processor;
 };
 
 struct VisionDualAttnTransformerImpl : VisionModelImpl {
