@@ -2,9 +2,11 @@
 #include "options/image_processor.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "types/error.h"
 
@@ -33,12 +35,19 @@ bool flag(const Json& json, const char* key, bool absent) {
     return value->get<bool>();
 }
 
+constexpr int kLargestSide = 16384;
+
 int pixels(const std::string& key, const Json& value) {
-    constexpr int most = 16384;
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 ||
-        value.get<std::uint64_t>() > most)
-        refuseKey(key, value, "a whole number from 1 to " + std::to_string(most) + " would open");
+        value.get<std::uint64_t>() > kLargestSide)
+        refuseKey(key, value,
+                  "a whole number from 1 to " + std::to_string(kLargestSide) + " would open");
     return value.get<int>();
+}
+
+int pixelsOr(const Json& json, const char* key, int absent) {
+    const auto* value = valueOf(json, key);
+    return value ? pixels(key, *value) : absent;
 }
 
 // {"height", "width"}, or a number for both.
@@ -51,14 +60,14 @@ void sizeOf(const Json& json, const char* key, int& height, int& width) {
     }
     const auto* high = value->is_object() ? valueOf(*value, "height") : nullptr;
     const auto* wide = value->is_object() ? valueOf(*value, "width") : nullptr;
-    if (!high || !wide) refuseKey(key, *value, "height and width would open");
+    if (!high || !wide) refuseKey(key, *value, "a number, or height and width, would open");
     height = pixels(std::string(key) + ".height", *high);
     width = pixels(std::string(key) + ".width", *wide);
 }
 
-std::vector<double> numbersOf(const Json& json, const char* key, double absent) {
+std::vector<double> numbersOf(const Json& json, const char* key, std::vector<double> absent) {
     const auto* value = valueOf(json, key);
-    if (!value) return {absent};
+    if (!value) return absent;
     if (value->is_number()) return {value->get<double>()};
     std::vector<double> numbers;
     if (value->is_array())
@@ -68,6 +77,92 @@ std::vector<double> numbersOf(const Json& json, const char* key, double absent) 
     if (numbers.size() != value->size() || (numbers.size() != 3 && numbers.size() != 1))
         refuseKey(key, *value, "three numbers would open");
     return numbers;
+}
+
+using Filter = ImageProcessor::Filter;
+using Fit = ImageProcessor::Fit;
+struct Statistics {
+    std::vector<double> mean, deviation;
+};
+const Statistics kHalves{{0.5}, {0.5}};
+const Statistics kImageNet{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
+const Statistics kClip{{0.48145466, 0.4578275, 0.40821073}, {0.26862954, 0.26130258, 0.27577711}};
+
+/// What a class of processors does where its file says nothing.
+struct ProcessorClass {
+    std::string_view name;
+    Filter filter = Filter::Bilinear;
+    const Statistics& statistics = kHalves;
+    bool crops = false;
+    Fit fit = Fit::Exact;  ///< of a `size` that is one number
+};
+
+const ProcessorClass& classOf(const Json& json) {
+    static const std::array<ProcessorClass, 7> classes = {
+        {{""},
+         {"CLIP", Filter::Bicubic, kClip, true, Fit::Cover},
+         {"Bit", Filter::Bicubic, kClip, true, Fit::Cover},
+         {"Beit", Filter::Bicubic, kHalves, true},
+         {"DINOv3ViT", Filter::Bilinear, kImageNet},
+         {"Siglip", Filter::Bicubic},
+         {"Siglip2", Filter::Bilinear, kHalves, false, Fit::Patches}}};
+    for (const char* key : {"image_processor_type", "feature_extractor_type"}) {
+        const auto* value = valueOf(json, key);
+        if (!value || !value->is_string()) continue;
+        std::string name = *value;
+        for (const std::string_view end : {"Fast", "ImageProcessor", "FeatureExtractor"})
+            if (name.ends_with(end)) name.erase(name.size() - end.size());
+        for (const auto& one : classes)
+            if (one.name == name) return one;
+    }
+    return classes[0];
+}
+
+// A number, {"height", "width"} or {"shortest_edge"}.
+void readSize(const Json& json, ImageProcessor& p) {
+    const auto* value = valueOf(json, "size");
+    const auto* edge = value && value->is_object() ? valueOf(*value, "shortest_edge") : nullptr;
+    if (!edge) {
+        if (value && value->is_object()) p.fit = Fit::Exact;
+        return sizeOf(json, "size", p.height, p.width);
+    }
+    for (const char* other : {"longest_edge", "height", "width"})
+        if (valueOf(*value, other))
+            refuseKey("size", *value, "shortest_edge alone, or height and width, would open");
+    p.fit = Fit::Cover;
+    p.height = p.width = pixels("size.shortest_edge", *edge);
+}
+
+void readPatches(const Json& json, ImageProcessor& p) {
+    p.fit = Fit::Patches;
+    p.width = p.height = 0;
+    p.patch = pixelsOr(json, "patch_size", 16);
+    p.mostPatches = pixelsOr(json, "max_num_patches", 256);
+    if (std::int64_t{p.patch} * p.mostPatches > kLargestSide)
+        throw OptionError("max_num_patches",
+                          "is " + std::to_string(p.mostPatches) + " and patch_size is " +
+                              std::to_string(p.patch) + ", so a picture could be more than " +
+                              std::to_string(kLargestSide) + " pixels wide; give fewer patches");
+}
+
+void requireAboveZero(const char* key, const std::vector<double>& deviations) {
+    for (const auto deviation : deviations)
+        if (!(deviation > 0)) refuseKey(key, deviation, "numbers above 0 would open");
+}
+
+// Values that are nested deeper are refused, since walking them would recurse deeply.
+Json objectIn(const std::string& text, const std::string& wayOut) {
+    bool deep = false;
+    auto json = Json::parse(
+        text,
+        [&deep](int depth, Json::parse_event_t, Json&) {
+            deep = deep || depth > 32;
+            return !deep;
+        },
+        false);
+    if (deep) throw Error("is nested more than 32 deep; " + wayOut);
+    if (!json.is_object()) throw Error("is not a JSON object; " + wayOut);
+    return json;
 }
 
 }  // namespace
@@ -81,32 +176,28 @@ ImageProcessor usualImageProcessor(int width, int height, int channels) {
 }
 
 ImageProcessor imageProcessorOf(const std::string& text, int width, int height) {
-    // Values that are nested deeper are refused, since walking them would recurse deeply.
-    bool deep = false;
-    const auto json = Json::parse(
-        text,
-        [&deep](int depth, Json::parse_event_t, Json&) {
-            deep = deep || depth > 32;
-            return !deep;
-        },
-        false);
-    if (deep) throw Error("is nested more than 32 deep; save the image processor again");
-    if (!json.is_object()) throw Error("is not a JSON object; save the image processor again");
+    const auto json = objectIn(text, "save the image processor again");
+    const auto& kind = classOf(json);
     ImageProcessor p;
     if (flag(json, "do_resize", true)) {
-        p.width = width, p.height = height;
-        sizeOf(json, "size", p.height, p.width);
+        p.width = width, p.height = height, p.fit = kind.fit;
+        if (p.fit == Fit::Patches || valueOf(json, "max_num_patches"))
+            readPatches(json, p);
+        else
+            readSize(json, p);
     }
+    p.filter = kind.filter;
     if (const auto* filter = valueOf(json, "resample")) {
         if (!filter->is_number_unsigned() || (*filter != 0 && *filter != 2 && *filter != 3))
             refuseKey("resample", *filter, "0, 2 or 3 would open");
-        p.filter = static_cast<ImageProcessor::Filter>(filter->get<int>());
+        p.filter = static_cast<Filter>(filter->get<int>());
     }
-    if (flag(json, "do_center_crop", false)) {
+    if (flag(json, "do_center_crop", kind.crops)) {
         p.cropWidth = width, p.cropHeight = height;
         sizeOf(json, "crop_size", p.cropHeight, p.cropWidth);
     }
-    if (p.width == 0 && p.cropWidth == 0) p.width = width, p.height = height, p.scales = false;
+    if (p.width == 0 && p.cropWidth == 0 && p.fit != Fit::Patches)
+        p.width = width, p.height = height, p.scales = false;
     // (x 255 factor - mean) / deviation of pixels x in 0..1.
     double factor = 1.0 / 255.0;
     if (const auto* given = valueOf(json, "rescale_factor")) {
@@ -116,15 +207,64 @@ ImageProcessor imageProcessorOf(const std::string& text, int width, int height) 
     }
     const double scale = flag(json, "do_rescale", true) ? 255.0 * factor : 255.0;
     const bool normalised = flag(json, "do_normalize", true);
-    p.mean = normalised ? numbersOf(json, "image_mean", 0.5) : std::vector<double>{0.0};
-    p.deviation = normalised ? numbersOf(json, "image_std", 0.5) : std::vector<double>{1.0};
-    for (const auto deviation : p.deviation)
-        if (!(deviation > 0)) refuseKey("image_std", deviation, "numbers above 0 would open");
+    p.mean =
+        normalised ? numbersOf(json, "image_mean", kind.statistics.mean) : std::vector<double>{0.0};
+    p.deviation = normalised ? numbersOf(json, "image_std", kind.statistics.deviation)
+                             : std::vector<double>{1.0};
+    requireAboveZero("image_std", p.deviation);
     // 255 / 255 is 1 but for rounding, and most files have that factor.
     if (std::abs(scale - 1.0) > 1e-12)
         for (std::size_t c = 0; c < p.mean.size(); ++c) p.mean[c] /= scale;
     if (std::abs(scale - 1.0) > 1e-12)
         for (auto& deviation : p.deviation) deviation /= scale;
+    return p;
+}
+
+ImageProcessor timmImageProcessor(const std::string& text) {
+    const auto json = objectIn(text, "save the model again");
+    const auto* inside = valueOf(json, "pretrained_cfg");
+    if (inside && !inside->is_object())
+        refuseKey("pretrained_cfg", *inside, "an object would open");
+    const Json& given = inside ? *inside : json;
+    ImageProcessor p;
+    p.cropHeight = p.cropWidth = 224;
+    if (const auto* size = valueOf(given, "input_size")) {
+        if (!size->is_array() || size->size() != 3)
+            refuseKey("input_size", *size, "channels, height and width would open");
+        p.cropHeight = pixels("input_size", (*size)[1]);
+        p.cropWidth = pixels("input_size", (*size)[2]);
+    }
+    double part = 0.875;
+    if (const auto* value = valueOf(given, "crop_pct")) {
+        part = value->is_number() ? value->get<double>() : -1.0;
+        if (part == 0.0) part = 0.875;
+    }
+    const double high = std::floor(p.cropHeight / part), wide = std::floor(p.cropWidth / part);
+    if (!(part > 0.0) || !(std::min(high, wide) >= 1.0) || std::max(high, wide) > kLargestSide)
+        refuseKey("crop_pct", *valueOf(given, "crop_pct"), "a number such as 0.875 would open");
+    p.height = static_cast<int>(high), p.width = static_cast<int>(wide);
+    const auto choice = [&given](const char* key, const char* absent) {
+        const auto* value = valueOf(given, key);
+        return value ? *value : Json(absent);
+    };
+    const auto mode = choice("crop_mode", "center"), filter = choice("interpolation", "bicubic");
+    if (mode != "center" && mode != "squash")
+        refuseKey("crop_mode", mode, "'center' or 'squash' would open");
+    p.fit = mode == "squash" ? Fit::Exact : Fit::Cover;
+    if (filter == "bicubic")
+        p.filter = Filter::Bicubic;
+    else if (filter == "bilinear")
+        p.filter = Filter::Bilinear;
+    else if (filter == "nearest")
+        p.filter = Filter::Nearest;
+    else
+        refuseKey("interpolation", filter, "'bicubic', 'bilinear' or 'nearest' would open");
+    // timm hands its filter only to the scaling by the shortest side.
+    if (p.fit == Fit::Cover && p.height != p.width) p.filter = Filter::Bilinear;
+    p.halvesToEven = true;
+    p.mean = numbersOf(given, "mean", kImageNet.mean);
+    p.deviation = numbersOf(given, "std", kImageNet.deviation);
+    requireAboveZero("std", p.deviation);
     return p;
 }
 
@@ -135,6 +275,9 @@ std::string imageProcessorText(const ImageProcessor& p) {
                  {"mean", p.mean},
                  {"deviation", p.deviation}};
     if (!p.scales) json["scales"] = false;
+    if (p.fit == Fit::Cover) json["fit"] = "cover";
+    if (p.fit == Fit::Patches) json["patches"] = {p.patch, p.mostPatches};
+    if (p.halvesToEven) json["halves_to_even"] = true;
     return json.dump();
 }
 
@@ -143,10 +286,20 @@ ImageProcessor imageProcessorFrom(const std::string& text) {
     try {
         const auto json = Json::parse(text);
         ImageProcessor p;
-        const auto side = [](const Json& value) { return std::clamp(value.get<int>(), 0, 16384); };
+        const auto side = [](const Json& value) {
+            return std::clamp(value.get<int>(), 0, kLargestSide);
+        };
         p.width = side(json.at("size").at(0)), p.height = side(json.at("size").at(1));
         p.scales = json.value("scales", true);
-        p.filter = static_cast<ImageProcessor::Filter>(json.at("resample").get<int>());
+        if (json.value("fit", "") == "cover") p.fit = Fit::Cover;
+        if (const auto patches = json.find("patches"); patches != json.end()) {
+            p.fit = Fit::Patches;
+            p.patch = std::max(1, side(patches->at(0)));
+            p.mostPatches =
+                std::clamp(side(patches->at(1)), 1, std::max(1, kLargestSide / p.patch));
+        }
+        p.halvesToEven = json.value("halves_to_even", false);
+        p.filter = static_cast<Filter>(json.at("resample").get<int>());
         p.cropWidth = side(json.at("crop").at(0)), p.cropHeight = side(json.at("crop").at(1));
         p.mean = json.at("mean").get<std::vector<double>>();
         p.deviation = json.at("deviation").get<std::vector<double>>();
@@ -155,112 +308,6 @@ ImageProcessor imageProcessorFrom(const std::string& text) {
         throw OptionError("model.preprocessor",
                           "'" + text.substr(0, 60) + "' does not describe how pictures are read");
     }
-}
-
-namespace {
-
-double weightAt(ImageProcessor::Filter filter, double x) {
-    x = std::abs(x);
-    if (filter == ImageProcessor::Filter::Bilinear) return std::max(0.0, 1.0 - x);
-    constexpr double a = -0.5;  // Keys's cubic
-    if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
-    if (x < 2.0) return (((x - 5.0) * x + 8.0) * x - 4.0) * a;
-    return 0.0;
-}
-
-// The pixels that one pixel of the result is a weighted sum of, in steps of 2^-22.
-struct Taps {
-    int first = 0;
-    std::vector<std::int64_t> weights;
-};
-constexpr int kBits = 22;
-
-std::vector<Taps> tapsOf(int from, int to, ImageProcessor::Filter filter) {
-    const double scale = static_cast<double>(from) / to, widened = std::max(scale, 1.0),
-                 reach = (filter == ImageProcessor::Filter::Bilinear ? 1.0 : 2.0) * widened;
-    std::vector<Taps> all(static_cast<std::size_t>(to));
-    for (int place = 0; place < to; ++place) {
-        auto& taps = all[static_cast<std::size_t>(place)];
-        const double centre = (place + 0.5) * scale;
-        if (filter == ImageProcessor::Filter::Nearest) {
-            taps.first = std::min(from - 1, static_cast<int>(centre));
-            taps.weights = {std::int64_t{1} << kBits};
-            continue;
-        }
-        taps.first = std::max(0, static_cast<int>(centre - reach + 0.5));
-        const int end = std::min(from, static_cast<int>(centre + reach + 0.5));
-        std::vector<double> weights;
-        double sum = 0.0;
-        for (int at = taps.first; at < end; ++at) {
-            weights.push_back(weightAt(filter, (at - centre + 0.5) / widened));
-            sum += weights.back();
-        }
-        for (const auto weight : weights)
-            taps.weights.push_back(std::llround(weight / sum * (std::int64_t{1} << kBits)));
-    }
-    return all;
-}
-
-std::uint8_t rounded(std::int64_t sum) {
-    return static_cast<std::uint8_t>(
-        std::clamp<std::int64_t>((sum + (std::int64_t{1} << (kBits - 1))) >> kBits, 0, 255));
-}
-
-// One pass along rows (`across`) or columns.
-Image scaledAlong(const Image& in, int to, ImageProcessor::Filter filter, bool across) {
-    Image out = in;
-    (across ? out.width : out.height) = to;
-    out.pixels.assign(static_cast<std::size_t>(out.width) * out.height * out.channels, 0);
-    const auto taps = tapsOf(across ? in.width : in.height, to, filter);
-    const auto at = [](const Image& image, int x, int y, int c) {
-        return (static_cast<std::size_t>(y) * image.width + x) * image.channels + c;
-    };
-    for (int y = 0; y < out.height; ++y)
-        for (int x = 0; x < out.width; ++x) {
-            const auto& tap = taps[static_cast<std::size_t>(across ? x : y)];
-            for (int c = 0; c < out.channels; ++c) {
-                std::int64_t sum = 0;
-                for (std::size_t i = 0; i < tap.weights.size(); ++i) {
-                    const int place = tap.first + static_cast<int>(i);
-                    sum += tap.weights[i] *
-                           in.pixels[across ? at(in, place, y, c) : at(in, x, place, c)];
-                }
-                out.pixels[at(out, x, y, c)] = rounded(sum);
-            }
-        }
-    return out;
-}
-
-// The middle; black where the picture is smaller.
-Image croppedTo(const Image& in, int width, int height) {
-    Image out = in;
-    out.width = width, out.height = height;
-    out.pixels.assign(static_cast<std::size_t>(width) * height * in.channels, 0);
-    const auto floorHalf = [](int n) { return n >= 0 ? n / 2 : -((1 - n) / 2); };
-    const int left = floorHalf(in.width - width), top = floorHalf(in.height - height);
-    for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x) {
-            const int fromX = x + left, fromY = y + top;
-            if (fromX < 0 || fromY < 0 || fromX >= in.width || fromY >= in.height) continue;
-            for (int c = 0; c < in.channels; ++c)
-                out.pixels[(static_cast<std::size_t>(y) * width + x) * in.channels + c] =
-                    in.pixels[(static_cast<std::size_t>(fromY) * in.width + fromX) * in.channels +
-                              c];
-        }
-    return out;
-}
-
-}  // namespace
-
-Image prepared(const Image& image, const ImageProcessor& p) {
-    Image out = image;
-    if (p.scales && p.width > 0 && p.width != out.width)
-        out = scaledAlong(out, p.width, p.filter, true);
-    if (p.scales && p.height > 0 && p.height != out.height)
-        out = scaledAlong(out, p.height, p.filter, false);
-    if (p.cropWidth > 0 && (p.cropWidth != out.width || p.cropHeight != out.height))
-        out = croppedTo(out, p.cropWidth, p.cropHeight);
-    return out;
 }
 
 }  // namespace relascope::core

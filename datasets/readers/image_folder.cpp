@@ -46,10 +46,14 @@ ProbeSample imageSample(const std::string& path, const ModelOptions& model) {
     const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
     ProbeSample sample;
     const auto* family = model.find<core::PublicImageOptions>();
-    if (family && !family->preprocessor.empty())
-        sample.image =
-            core::prepared(readImageFile(path), core::imageProcessorFrom(family->preprocessor));
-    else
+    if (family && !family->preprocessor.empty()) {
+        const auto image = readImageFile(path);
+        try {
+            sample.image = core::prepared(image, core::imageProcessorFrom(family->preprocessor));
+        } catch (const Error& error) {
+            throw FileError(path, error.what());
+        }
+    } else
         sample.image = fitImage(readImageFile(path), static_cast<int>(shape[1]),
                                 static_cast<int>(shape[2]), static_cast<int>(shape[0]));
     sample.origin = shownName(path);
@@ -198,15 +202,19 @@ public:
                  const core::ProgressCallback& progress, std::stop_token stop)
         : m_root(std::move(root)),
           m_processor(core::imageProcessorFrom(preprocessor)),
-          m_size(preparedSize(m_processor)),
-          m_prepares(m_size.width > 0),
+          m_size(core::preparedSize(m_processor)),
+          m_prepares(!preprocessor.empty()),
           m_progress(progress),
           m_stop(std::move(stop)) {
         if (!m_prepares) m_size = {side, side};
     }
 
     void expect(const std::vector<ClassFolder>& classes) {
-        for (const auto& c : classes) m_files += c.files.size();
+        for (const auto& c : classes) {
+            m_files += c.files.size();
+            for (const auto& file : c.files)
+                if (m_size.width == 0) takeSizeOf(file);
+        }
         requireMemory(m_root, m_files * imageBytes());
     }
 
@@ -230,7 +238,8 @@ public:
         info.height = m_size.height, info.width = m_size.width;
         info.classNames = names;
         m_note = part.skipped.note(labels.size());
-        const auto scaled = scaledNote();
+        const auto scaled = m_stretched > 0 ? stretchedNote() : scaledNote();
+        m_stretched = 0;
         info.note = scaled + (scaled.empty() || m_note.empty() ? "" : "; ") + m_note;
         return std::make_shared<LoadedImages>(std::move(info), std::move(pixels),
                                               std::move(labels));
@@ -240,13 +249,19 @@ public:
     const std::string& note() const { return m_note; }
 
 private:
+    static std::string text(int width, int height) {
+        return std::to_string(width) + " x " + std::to_string(height);
+    }
+    std::string stretchedNote() const {
+        return std::to_string(m_stretched) +
+               (m_stretched == 1 ? " picture of other proportions was scaled to "
+                                 : " pictures of other proportions were scaled to ") +
+               text(m_size.width, m_size.height) + " pixels, the size of the first";
+    }
     /// Says so where pictures of one size are scaled to another.
     std::string scaledNote() const {
         if (m_prepares || m_sizes.size() != 1 || m_sizes.contains({m_size.width, m_size.height}))
             return {};
-        const auto text = [](int width, int height) {
-            return std::to_string(width) + " x " + std::to_string(height);
-        };
         const auto& [width, height] = *m_sizes.begin();
         return "pictures of " + text(width, height) + " pixels were scaled to " +
                text(m_size.width, m_size.height) +
@@ -266,33 +281,55 @@ private:
         ++m_done;
         try {
             const Image image = readImageFile(file.string());
-            const auto size = std::to_string(image.width) + " x " + std::to_string(image.height);
+            const auto size = text(image.width, image.height);
             if (image.width < 2 || image.height < 2)
                 throw FileError(file.string(), "is smaller than 2 x 2 pixels: " + size);
             if (!m_processor.scales &&
                 (image.width != m_size.width || image.height != m_size.height))
                 throw FileError(file.string(),
-                                "is not the " + std::to_string(m_size.width) + " x " +
-                                    std::to_string(m_size.height) +
+                                "is not the " + text(m_size.width, m_size.height) +
                                     " pixels of the model, whose images are not scaled: " + size);
             m_sizes.emplace(image.width, image.height);
-            const Image fitted = m_prepares ? core::prepared(image, m_processor)
-                                            : fitImage(image, m_size.width, m_size.height, 3);
-            pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());
+            const Image ready = fitted(image);
+            pixels.insert(pixels.end(), ready.pixels.begin(), ready.pixels.end());
             return true;
         } catch (const FileError& error) {
             skipped.add(file, std::string(error.what()).substr(plainName(error.path()).size() + 2));
-            return false;
+        } catch (const Error& error) {
+            skipped.add(file, error.what());
         }
+        return false;
+    }
+
+    // Where the processor makes pictures of several sizes, those of a folder get that of the first:
+    // a batch has one size.
+    void takeSizeOf(const fs::path& file) {
+        try {
+            const Image image = readImageFile(file.string());
+            if (image.width < 2 || image.height < 2) return;
+            m_size = core::preparedSize(m_processor, image.width, image.height);
+        } catch (const Error&) {  // counted where it is read
+        }
+    }
+    Image fitted(const Image& image) {
+        if (!m_prepares) return fitImage(image, m_size.width, m_size.height, 3);
+        if (core::preparedSize(m_processor, image.width, image.height) == m_size)
+            return core::prepared(image, m_processor);
+        ++m_stretched;
+        auto exact = m_processor;
+        exact.fit = core::ImageProcessor::Fit::Exact;
+        exact.width = m_size.width, exact.height = m_size.height;
+        exact.cropWidth = exact.cropHeight = 0;
+        return core::prepared(image, exact);
     }
 
     std::string m_root;
     core::ImageProcessor m_processor;
-    PreparedSize m_size;
+    core::PreparedSize m_size;
     bool m_prepares;
     const core::ProgressCallback& m_progress;
     std::stop_token m_stop;
-    std::size_t m_files = 0, m_done = 0;
+    std::size_t m_files = 0, m_done = 0, m_stretched = 0;
     std::set<std::pair<int, int>> m_sizes;  ///< width and height of the pictures that were read
     std::string m_note;
     bool m_empty = false;

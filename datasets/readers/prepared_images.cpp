@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "options/image_processor.h"
+
 namespace relascope::datasets {
 namespace {
 
@@ -15,7 +17,8 @@ Image asRgb(Image image) {
 
 class PreparedImages : public core::ImageDataset {
 public:
-    PreparedImages(core::ImageDatasetPtr images, core::ImageProcessor processor, PreparedSize size)
+    PreparedImages(core::ImageDatasetPtr images, core::ImageProcessor processor,
+                   core::PreparedSize size)
         : m_images(std::move(images)), m_processor(std::move(processor)), m_info(m_images->info()) {
         m_info.width = size.width, m_info.height = size.height, m_info.channels = 3;
     }
@@ -38,19 +41,13 @@ private:
 
 }  // namespace
 
-PreparedSize preparedSize(const core::ImageProcessor& p) {
-    return p.cropWidth > 0 ? PreparedSize{p.cropWidth, p.cropHeight}
-                           : PreparedSize{p.width, p.height};
-}
-
 core::DatasetPtr preparedImages(const core::DatasetPtr& data, const DataOptions& o) {
     if (o.preprocessor.empty()) return data;
     auto images = std::dynamic_pointer_cast<const core::ImageDataset>(data);
     if (!images) return data;
     const auto processor = core::imageProcessorFrom(o.preprocessor);
     const auto& info = images->info();
-    auto size = preparedSize(processor);
-    if (size.width == 0 || !processor.scales) size = {info.width, info.height};
+    const auto size = core::preparedSize(processor, info.width, info.height);
     if (size.width == info.width && size.height == info.height && info.channels == 3) return data;
     return std::make_shared<PreparedImages>(std::move(images), processor, size);
 }

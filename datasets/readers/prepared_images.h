@@ -3,16 +3,9 @@
 #pragma once
 
 #include "data/dataset.h"
-#include "options/image_processor.h"
 #include "types/data_options.h"
 
 namespace relascope::datasets {
-
-/// Width and height of the pictures that a processor makes; 0: as the picture.
-struct PreparedSize {
-    int width = 0, height = 0;
-};
-PreparedSize preparedSize(const core::ImageProcessor& processor);
 
 /// The images scaled, cut and made RGB by data.preprocessor, when one is read. Other data, and
 /// images that have their size already, are returned as they are.

@@ -11,6 +11,7 @@
 #include "datasets/readers/image_folder.h"
 #include "datasets/readers/prepared_images.h"
 #include "datasets/registry.h"
+#include "options/image_processor.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 

@@ -144,6 +144,35 @@ TEST(Unigram, RefusesByPlace) {
     EXPECT_THROW(parseTokenizerJson(text, "t.json"), FileError);
 }
 
+// Small letters, no punctuation, one blank between words: as the text tower of SigLIP is trained.
+// The ids are those of the library `tokenizers` 0.23.
+TEST(Unigram, ReadsTheFormOfSiglip) {
+    auto file = R"({"added_tokens": [{"id": 1, "content": "</s>", "special": true}],
+        "normalizer": {"type": "Sequence", "normalizers": [
+            {"type": "Lowercase"},
+            {"type": "Replace", "content": "", "pattern": {"Regex":
+             "[\\!\\\"\\#\\$\\%\\&\\'\\(\\)\\*\\+\\,\\-\\.\\/\\:\\;\\<\\=\\>\\?\\@\\[\\\\\\]\\^\\_\\`\\{\\|\\}\\~]"}},
+            {"type": "Replace", "content": " ", "pattern": {"Regex": "\\s+"}},
+            {"type": "Strip", "strip_left": true, "strip_right": true}]},
+        "pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "always", "split": true},
+        "decoder": {"type": "Metaspace", "prepend_scheme": "always", "split": true},
+        "post_processor": {"type": "TemplateProcessing",
+            "single": [{"Sequence": {"id": "A", "type_id": 0}},
+                       {"SpecialToken": {"id": "</s>", "type_id": 0}}],
+            "special_tokens": {"</s>": {"id": "</s>", "ids": [1], "tokens": ["</s>"]}}},
+        "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": false}})"_json;
+    file["model"]["vocab"] =
+        R"([["<unk>", 0.0], ["</s>", 0.0], ["\u2581", -2.0], ["\u2581a", -3.0],
+            ["\u2581photo", -4.0], ["\u2581of", -3.5], ["\u2581cat", -5.0], ["s", -3.2],
+            ["\u2581don", -6.0], ["t", -3.3], ["\u2581x", -4.5], ["o", -4.0]])"_json;
+    const auto t = parsed(file);
+    EXPECT_EQ(t->encodeTyped("A Photo of a CAT."), (Ids{3, 4, 5, 3, 6, 1}));
+    EXPECT_EQ(t->encodeTyped("  a  photo,\tof\ncats!! "), (Ids{3, 4, 5, 6, 7, 1}));
+    EXPECT_EQ(t->encodeTyped("don't x_o (cat)"), (Ids{8, 9, 10, 11, 6, 1}));
+    EXPECT_EQ(t->encodeTyped(""), Ids{1});
+    EXPECT_EQ(t->decode(Ids{8, 9, 10, 11, 6}), "dont xo cat");
+}
+
 TEST(Unigram, AWordOfAMegabyteTakesLinearTime) {
     auto file = unigram();
     file["pre_tokenizer"] = nullptr;

@@ -149,10 +149,10 @@ TEST(TokenizerJson, EncodesAsThePublicFamilies) {
          {"public-tokenizers/gpt2", "public-tokenizers/gpt_neox", "public-tokenizers/llama3",
           "public-tokenizers/qwen2", "public-tokenizers/smollm2", "families-tokenizers/clip",
           "families-tokenizers/gemma", "families-tokenizers/unigram_bytes",
-          "families-tokenizers/wordpiece"}) {
+          "families-tokenizers/wordpiece", "vision-families/clip"}) {
         const auto t = openTokenizer(folder + family);
         const auto cases = json::parse(readTextFile(folder + family + "/tokenizer_cases.json"));
-        ASSERT_GE(cases.size(), 50u);
+        ASSERT_GE(cases.size(), family.starts_with("vision-families/") ? 15u : 50u);
         for (const auto& one : cases) {
             const std::string text = one["text"];
             const Ids ids = one["ids"];
