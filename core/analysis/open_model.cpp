@@ -271,7 +271,9 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         trouble = error.what();
     }
     p.warning = loadWeights(*p.model, p.options, *source, std::move(stop), progress, mapped).text();
-    if (p.options.find<PublicImageOptions>() && !fs::exists(beside / "preprocessor_config.json"))
+    bool known = true;
+    if (p.options.find<PublicImageOptions>()) imageProcessorBeside(*source, p.options, &known);
+    if (!known)
         trouble =
             "there is no preprocessor_config.json: pictures are scaled bilinearly, with mean "
             "and deviation 0.5";

@@ -241,51 +241,68 @@ std::vector<CheckpointProblem> unequalNames(const ModelOptions& model,
 
 namespace {
 
-// Images have the size that pictures are made to, which need not be that of the configuration.
-void setImageSize(PublicImageOptions& o, const ImageProcessor& processor) {
-    const std::int64_t width = processor.cropWidth > 0 ? processor.cropWidth : processor.width,
-                       height = processor.cropHeight > 0 ? processor.cropHeight : processor.height;
-    if (width <= 0 || height <= 0) return;
-    for (const auto& [side, of] : {std::pair{width, o.patch_size[0]}, {height, o.patch_size[1]}})
-        if (side % of != 0)
-            throw OptionError("size", "pictures become " + std::to_string(width) + " x " +
-                                          std::to_string(height) +
-                                          " pixels, which is no multiple of the patch of " +
-                                          std::to_string(of) +
-                                          "; change size or crop_size in preprocessor_config.json");
-    o.image_shape[1] = width, o.image_shape[2] = height;
+// Throws OptionError unless the numbers are for the channels of the model.
+void requireChannels(const ImageProcessor& processor, std::size_t channels) {
+    for (const auto* numbers : {&processor.mean, &processor.deviation})
+        if (numbers->size() != 1 && numbers->size() != channels)
+            throw OptionError(numbers == &processor.mean ? "image_mean" : "image_std",
+                              "has " + std::to_string(numbers->size()) +
+                                  " numbers, and the model has " + std::to_string(channels) +
+                                  " channels; give one for each channel");
 }
 
-// How pictures are read, from the file beside the weights.
-void takePreprocessor(ModelOptions& model, const std::string& weights) {
-    auto* o = model.find<PublicImageOptions>();
-    if (!o) return;
-    const auto beside = fs::path(weights).parent_path() / "preprocessor_config.json";
-    const auto width = static_cast<int>(o->image_shape[1]),
-               height = static_cast<int>(o->image_shape[2]);
-    auto processor = usualImageProcessor(width, height, static_cast<int>(o->image_shape[0]));
-    requireTarget(beside.string());
-    if (fs::is_regular_file(beside)) {
-        try {
-            processor = imageProcessorOf(readJsonText(beside.string(), 1u << 20), width, height);
-            const auto channels = static_cast<std::size_t>(o->image_shape[0]);
-            for (const auto* numbers : {&processor.mean, &processor.deviation})
-                if (numbers->size() != 1 && numbers->size() != channels)
-                    throw OptionError(numbers == &processor.mean ? "image_mean" : "image_std",
-                                      "has " + std::to_string(numbers->size()) +
-                                          " numbers, and num_channels is " +
-                                          std::to_string(channels) + "; give one for each channel");
-        } catch (const FileError&) {
-            throw;
-        } catch (const Error& error) {
-            throw FileError(beside.string(), error.what());
-        }
+// Images have the size that pictures are made to, which need not be that of the configuration.
+// Where it depends on the picture, all get the size of the model.
+void takeSize(PublicImageOptions& o, ImageProcessor& processor) {
+    const auto made = preparedSize(processor);
+    const auto width = static_cast<int>(o.image_shape[1]),
+               height = static_cast<int>(o.image_shape[2]);
+    if (made == PreparedSize{}) {
+        if (processor.fit == ImageProcessor::Fit::Cover)
+            processor.cropWidth = processor.width, processor.cropHeight = processor.height;
+        else
+            processor.fit = ImageProcessor::Fit::Exact, processor.width = width,
+            processor.height = height;
     }
-    o->preprocessor = imageProcessorText(processor);
-    setImageSize(*o, processor);
+    const auto size = preparedSize(processor);
+    for (const auto& [side, of] :
+         {std::pair{size.width, o.patch_size[0]}, {size.height, o.patch_size[1]}})
+        if (side % of != 0)
+            throw OptionError("size", "pictures become " + std::to_string(size.width) + " x " +
+                                          std::to_string(size.height) +
+                                          " pixels, which is no multiple of the patch of " +
+                                          std::to_string(of) +
+                                          "; change the size that pictures are cut to");
+    if (size.width > 0) o.image_shape[1] = size.width, o.image_shape[2] = size.height;
 }
 
 }  // namespace
+
+ImageProcessor imageProcessorBeside(const CheckpointSource& source, const ModelOptions& model,
+                                    bool* found) {
+    const auto& o = model.get<PublicImageOptions>();
+    const auto width = static_cast<int>(o.image_shape[1]),
+               height = static_cast<int>(o.image_shape[2]);
+    const auto channels = o.image_shape[0];
+    auto beside = fs::path(source.files().at(0)).parent_path() / "preprocessor_config.json";
+    requireTarget(beside.string());
+    const bool own = !fs::is_regular_file(beside);  // in the configuration itself
+    if (found) *found = !own || findFamily(o.family)->processor;
+    if (own && !findFamily(o.family)->processor)
+        return usualImageProcessor(width, height, static_cast<int>(channels));
+    try {
+        const auto processor =
+            own ? findFamily(o.family)->processor(source.config())
+                : imageProcessorOf(readJsonText(beside.string(), 1u << 20), width, height);
+        requireChannels(processor, static_cast<std::size_t>(channels));
+        return processor;
+    } catch (const FileError&) {
+        throw;
+    } catch (const Error& error) {
+        if (own) throw;
+        throw FileError(beside.string(), error.what());
+    }
+}
 
 bool hasFamilyNames(const ModelOptions& model, const CheckpointSource& source) {
     return familyOf(model) && !source.find(modelShapes(model).front().name);
@@ -333,7 +350,11 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from,
             auto model = modelFromPublishedConfig(source.config(), shape, unused);
             takeFromTensors(model, source);
             untieIfStored(model, source);
-            takePreprocessor(model, file);
+            if (auto* images = model.find<PublicImageOptions>()) {
+                auto processor = imageProcessorBeside(source, model);
+                takeSize(*images, processor);
+                images->preprocessor = imageProcessorText(processor);
+            }
             return model;
         } catch (const FileError&) {
             throw;

@@ -54,6 +54,14 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from =
 std::vector<CheckpointProblem> compareCheckpoint(const ModelOptions& model,
                                                  const CheckpointSource& source);
 
+struct ImageProcessor;  // options/image_processor.h
+
+/// How pictures become images of a model of images of a family: by preprocessor_config.json beside
+/// its weights, or by its configuration; `found`: whether either says so. Throws FileError,
+/// OptionError.
+ImageProcessor imageProcessorBeside(const CheckpointSource& source, const ModelOptions& model,
+                                    bool* found = nullptr);
+
 /// Whether its tensors have the names of a public family, and not those of the model (as in runs).
 bool hasFamilyNames(const ModelOptions& model, const CheckpointSource& source);
 

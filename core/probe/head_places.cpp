@@ -37,6 +37,11 @@ HeadPlaces::HeadPlaces(const ProbeResult& result) {
             add("class token", [](int i, std::vector<int>& row) {
                 if (i > 0) row = {0};
             });
+        if (grid.registers > 0)
+            add("registers", [&](int i, std::vector<int>& row) {
+                if (i < first) return;
+                for (int j = first - grid.registers; j < first; ++j) row.push_back(j);
+            });
         add("itself", self);
         add("neighbours", [&](int i, std::vector<int>& row) {
             if (i < first) return;

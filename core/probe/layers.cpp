@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probe/layers.h"
 
+#include "model/public/public_options.h"
 #include "types/text_piece.h"
 
 namespace relascope::core {
@@ -55,6 +56,9 @@ std::vector<ProbeSide> probeSides(const ModelOptions& o, const ProbeSample& samp
     switch (o.input()) {
         case InputKind::Images:
             sides = {{"patches", {}}};
+            if (const auto* images = o.find<PublicImageOptions>();
+                images && images->pool == "query")
+                sides.push_back({"query", {"learned query"}});
             break;
         case InputKind::Tokens:
             sides = {{"tokens", source}};

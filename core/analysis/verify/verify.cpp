@@ -181,9 +181,12 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     }
     const auto source = CheckpointSource::open(modelFolder);
     auto options = checkpointModel(*source);
-    std::string preprocessor;
+    std::optional<ImageProcessor> processor;
     // Stored images have been normalised already.
-    if (auto* images = options.find<PublicImageOptions>()) preprocessor.swap(images->preprocessor);
+    if (auto* images = options.find<PublicImageOptions>()) {
+        processor = imageProcessorBeside(*source, options);
+        images->preprocessor.clear();
+    }
     const torch::Device device(deviceName);
     const bool cuda = device.is_cuda();
     const double outputTolerance = cuda ? 1e-4 : 2e-5, gradientTolerance = cuda ? 5e-4 : 1e-4;
@@ -235,11 +238,13 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     addPublicKeys(ours, io, *model, options, c.input, folder, edits ? edits->hooks() : nullptr);
     addImageKeys(ours, io, *model, options, *source);
     std::vector<double> deviation;
-    if (io.count("preprocess/pixel_values") && readImage && !preprocessor.empty()) {
-        const auto processor = imageProcessorFrom(preprocessor);
-        deviation = processor.deviation;
-        ours["preprocess/pixel_values"] =
-            pixelValues(prepared(readImage(folder + "/image.png"), processor), processor);
+    if (io.count("preprocess/pixel_values") && readImage && processor) {
+        deviation = processor->deviation;
+        const auto image = prepared(readImage(folder + "/image.png"), *processor);
+        ours["preprocess/pixel_values"] = pixelValues(image, *processor);
+        const auto& patch = options.get<PublicImageOptions>().patch_size;
+        ours["preprocess/grid"] =
+            torch::tensor({image.height / patch[1], image.width / patch[0]}, torch::kLong);
     }
     if (const auto greedy = io.find("generate/greedy"); greedy != io.end()) {
         const auto prompt = storedTensor(io, "generate/prompt", stored(folder));

@@ -153,6 +153,9 @@ struct Family {
     std::int64_t longRope = 0;
     /// Tensors that are refused, by a part of their name, and what to do about them.
     std::vector<std::pair<std::string, std::string>> refused = {};
+    /// Reads how pictures become images from the configuration itself (options/image_processor.h).
+    /// Null: a file beside it says so.
+    struct ImageProcessor (*processor)(const std::string& config) = nullptr;
     /// Sets what follows from several keys, after all others.
     void (*settle)(ModelOptions&, FamilyConfig&) = nullptr;
 };

@@ -329,7 +329,8 @@ void addTextTower(Family& f) {
     f.ignored.push_back(tower + "embeddings.position_ids");
 }
 
-// The sizes of the text tower, which files leave out where they are as the class has them.
+// The sizes of the text tower, which files leave out where they are as the class has them. The
+// activation is that of the class, under its name in files, before.
 void readTexts(PublicImageOptions& o, FamilyConfig& t, N width, N dff, N heads, N words, N places) {
     o.text_layers = t.count("num_hidden_layers", 12);
     o.text_width = t.count("hidden_size", width);
@@ -456,7 +457,7 @@ Family siglip(bool second, bool texts) {
         o.pool = query ? "query" : "mean";
         if (query) o.query_dff = o.dff;
         if (o.num_classes > 0 || o.family.ends_with("_vision_model")) return;
-        o.text_activation = "gelu", o.text_eps = 1e-6;
+        o.text_activation = "gelu_pytorch_tanh", o.text_eps = 1e-6;
         const auto t = c.part("text_config");
         readTexts(o, *t, 768, 3072, 12, 32000, 64);
         o.text_causal = false, o.text_end = TextTowerOptions::kLastPlace;

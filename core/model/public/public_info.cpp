@@ -613,6 +613,7 @@ const RegisterArchitecture imageModel([] {
     a.outline = imageOutline;
     a.layers = [](const ImageModel& o) {
         auto places = layersOf("encoder_blocks.", o.n_layers, "layer");
+        if (o.pool == "query") places.push_back({"pool", {"learned query", 1, 0}});
         return places;
     };
     a.work = [](const ImageModel& o) { return blockWork(stackOf(o), o.n_layers, nullptr); };

@@ -7,6 +7,7 @@
 
 #include "model/public/family_tables.h"
 #include "model/public/timm_names.h"
+#include "options/image_processor.h"
 #include "types/error.h"
 #include "types/suggest.h"
 
@@ -195,6 +196,7 @@ Family timmFamily() {
         when({"head", {"class_out"}}, two),
         {"head_dist", {"distillation_out"}}};
     f.settle = settle;
+    f.processor = timmImageProcessor;
     return f;
 }
 
