@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <map>
 
+#include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "types/error.h"
 

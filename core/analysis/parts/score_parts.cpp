@@ -17,8 +17,6 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::array kScoreKinds = {"relation", "attention-ra", "attention-sa", "cross"};
-
 // What the parts of a side may leave of it without being edited, of the lengths of its parts.
 constexpr double kRestOfSide = 1e-5;
 

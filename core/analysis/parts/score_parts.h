@@ -5,6 +5,7 @@
 // Of attention the field calls it QK attribution (Kamath et al. 2025).
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -164,6 +165,8 @@ private:
 /// from 0. Throws OptionError.
 ScoreMap scoreMap(const ModelStreams& streams, const std::string& stack, int layer,
                   const std::string& kind, int index);
+/// The names of kinds, in their order.
+inline constexpr std::array kScoreKinds = {"relation", "attention-ra", "attention-sa", "cross"};
 /// "relation", "attention-ra", "attention-sa", "cross".
 const char* scoreKindName(ScoreKind kind);
 

@@ -11,6 +11,7 @@
 #include "interventions/editor.h"
 #include "model/architecture.h"
 #include "model/finite_outputs.h"
+#include "model/public/family.h"
 #include "probe/layers.h"
 #include "types/error.h"
 #include "types/suggest.h"
