@@ -17,7 +17,7 @@ ALLOWED = {
     "core/analysis/dictionary/": {"contrast"},
     "core/analysis/duel/": {"eval"},
     "core/analysis/scan/": {"ablate", "atlas", "contrast", "patch"},
-    "core/analysis/verify/": {"contrast"},
+    "core/analysis/verify/": {"contrast", "fitted"},
     "core/analysis/model_measures.cpp": {"eval"},
     "widgets/analysis/atlas/": {"scan"},
     "app/pages/atlas_page.cpp": {"atlas"},

@@ -57,6 +57,14 @@ public:
     /// Writes the pixels of an example, [height, width, channels] bytes, and returns its label.
     virtual std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const = 0;
 
+    /// What the masks of the objects say of them; null without masks.
+    virtual const MaskFacts* maskFacts() const { return nullptr; }
+    /// The mask of an example, of the size of its pixels. Throws Error without masks.
+    virtual ObjectMask mask(std::int64_t index) const;
+    /// Where an example comes from: a film, a document; those of one are split together. Empty: it
+    /// stands alone.
+    virtual std::string sourceOf(std::int64_t /*index*/) const { return {}; }
+
     std::size_t pixelBytes() const {
         const auto& i = info();
         return static_cast<std::size_t>(i.height) * static_cast<std::size_t>(i.width) *
@@ -71,6 +79,9 @@ public:
         return s;
     }
 };
+inline ObjectMask ImageDataset::mask(std::int64_t) const {
+    throw Error("The images " + info().name + " have no masks of objects.");
+}
 using ImageDatasetPtr = std::shared_ptr<const ImageDataset>;
 /// The data cast to images. Throws OptionError when they are something else.
 inline ImageDatasetPtr asImages(const DatasetPtr& data) {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "interventions/check_edits.h"
+#include "interventions/relation_file.h"
 #include "types/error.h"
 #include "types/suggest.h"
 
@@ -28,6 +29,7 @@ public:
         mask();
         values();
         swap();
+        project();
     }
 
 private:
@@ -182,6 +184,37 @@ private:
                                                      " is out of range: there "
                                                      "are " +
                                                      std::to_string(size(d)));
+    }
+
+    // What a fitted relation reads must be there.
+    void project() const {
+        if (m_edit.op != EditOp::Project) return;
+        const int dim = m_point.dimension("dim"), position = m_point.dimension("position");
+        if (dim < 0)
+            throw OptionError(field("op"), "project is for points with an axis dim, and " +
+                                               m_point.name + " has none");
+        if (m_edit.selection.contains("dim"))
+            throw OptionError(field("dim"),
+                              "project takes directions of the whole axis out; leave it away");
+        const auto relation = [&] {
+            try {
+                return readRelation(m_edit.relation);
+            } catch (const FileError& error) {
+                throw OptionError(field("relation"), error.what());
+            }
+        }();
+        if (relation.width != size(dim))
+            throw OptionError(field("relation"), m_edit.relation + " is of streams with " +
+                                                     std::to_string(relation.width) + " numbers, " +
+                                                     m_point.name + " has " +
+                                                     std::to_string(size(dim)));
+        const auto places = relation.firstTokens + relation.places;
+        if (relation.places > 1 &&
+            (position < 0 || (!(m_use == EditUse::Generate) && size(position) < places)))
+            throw OptionError(field("relation"),
+                              m_edit.relation + " has means of " + std::to_string(places) +
+                                  " positions, " + m_point.name + " has " +
+                                  std::to_string(position < 0 ? 1 : size(position)));
     }
 
     const Edit& m_edit;

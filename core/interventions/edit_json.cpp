@@ -16,7 +16,7 @@ namespace relascope {
 
 const char* editOpName(EditOp op) {
     static constexpr std::array names = {"zero",  "set",   "scale",   "add",  "mean", "resample",
-                                         "patch", "clean", "uniform", "mask", "swap"};
+                                         "patch", "clean", "uniform", "mask", "swap", "project"};
     return names.at(static_cast<std::size_t>(op));
 }
 
@@ -216,9 +216,12 @@ Edit editOf(const Json& json, const std::string& where, StoredValues* stored) {
     edit.op = opOf(keys.require("op"), keys.field("op"));
     keys.require("at");
     keys.read("at", edit.point);
-    for (const char* axis : kAxes)
+    for (const char* axis : kAxes) {
+        // Of a projection that is the file.
+        if (edit.op == EditOp::Project && std::string(axis) == "relation") continue;
         if (const auto* selection = keys.find(axis))
             edit.selection[axis] = selectionOf(*selection, keys.field(axis));
+    }
     keys.read("enabled", edit.enabled);
     keys.read("note", edit.note);
     keys.read("when", edit.textPart);
@@ -262,6 +265,10 @@ Edit editOf(const Json& json, const std::string& where, StoredValues* stored) {
             edit.second = integer(pair[1], keys.field("pair"));
             break;
         }
+        case EditOp::Project:
+            keys.require("relation");
+            keys.read("relation", edit.relation);
+            break;
         default:
             break;
     }
@@ -339,6 +346,9 @@ Json editToJson(const Edit& edit, Json values = {}) {
         case EditOp::Swap:
             json["axis"] = edit.axis;
             json["pair"] = {edit.first, edit.second};
+            break;
+        case EditOp::Project:
+            json["relation"] = edit.relation;
             break;
         default:
             break;
@@ -456,6 +466,7 @@ EditList readEdits(const std::string& path) {
             file = (folder / file).lexically_normal().string();
     };
     for (auto& [name, input] : list.inputs) beside(input.file), beside(input.image);
+    for (auto& edit : list.edits) beside(edit.relation);
     return list;
 }
 

@@ -10,6 +10,7 @@
 
 #include "interventions/edit_words.h"
 #include "interventions/map_edits.h"
+#include "interventions/relation_file.h"
 #include "types/error.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
@@ -135,6 +136,7 @@ public:
 
     Edit parse() {
         if (m_words.done()) refuse("is empty; say what to change, as \"layer 2 relation 3 zero\"");
+        if (m_words.take("fitted")) return fitted();
         if (m_words.peek().find("hook_") != std::string::npos) {
             m_edit.point = m_words.next("a hook point");
             m_counted = 0;
@@ -151,6 +153,19 @@ public:
     }
 
 private:
+    // "fitted same-kind out": where and on which positions says the relation's file.
+    Edit fitted() {
+        m_edit.op = EditOp::Project;
+        m_edit.relation = relationFileOf(m_words.next("the name of a relation's file"));
+        if (!m_words.take("out") || !m_words.done())
+            refuse("'out' should follow the file of the relation, and nothing else, in '" +
+                   cut(m_words.text()) + "'");
+        const auto relation = readRelation(m_edit.relation);
+        m_edit.point = relation.point;
+        if (relation.firstTokens > 0) m_edit.selection["position"].low = relation.firstTokens;
+        return m_edit;
+    }
+
     void stack() {
         for (const auto& [word, prefix] :
              std::array<std::pair<const char*, const char*>, 4>{{{"layer", "blocks"},
@@ -310,6 +325,8 @@ private:
             e.input = m_words.next("the name of an input");
         } else if (e.op == EditOp::Swap) {
             swap();
+        } else if (e.op == EditOp::Project) {
+            e.relation = relationFileOf(m_words.next("the name of a relation's file"));
         }
         if (m_pair && e.op != EditOp::Swap)
             refuse("two symbols can be exchanged only: end with 'swap', or name one 'symbol'");
@@ -385,6 +402,8 @@ std::string operationText(const Edit& edit, std::int64_t counted) {
             return edit.shift == 1 ? text : text + " " + std::to_string(edit.shift);
         case EditOp::Patch:
             return text + " " + edit.input;
+        case EditOp::Project:
+            return text + " " + edit.relation;
         case EditOp::Swap:
             return text + " " + edit.axis + " " + std::to_string(edit.first + counted) + " " +
                    std::to_string(edit.second + counted);

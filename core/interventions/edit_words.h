@@ -17,10 +17,9 @@ namespace relascope::core {
 /// symbol J, library symbol S, edge I J, attention, cross attention, feed-forward, stream, or a
 /// hook point with its axes from 0 ("blocks.0.rel.hook_q position 3"). PLACES are "i A", "j B",
 /// "position P", "head H". OPERATION is zero, set V, scale F, invert, add V, mean, resample
-/// [SHIFT], patch INPUT, clean, uniform, mask, or swap A B. The point of a part depends on the
-/// model: where the relations of heads are their attention (RCA), relation l is the pattern of head
-/// l.
-/// Throws OptionError("--edit", ...) naming the word.
+/// [SHIFT], patch INPUT, clean, uniform, mask, swap A B, or project FILE. The point of a part
+/// depends on the model: where the relations of heads are their attention (RCA), relation l is the
+/// pattern of head l. Throws OptionError("--edit", ...) naming the word.
 Edit editFromWords(const std::string& words, const std::vector<PointInfo>& points);
 
 /// The words of an edit: "layer 2 relation 3 zero". Parsing them gives the edit again, except for

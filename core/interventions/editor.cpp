@@ -53,6 +53,8 @@ Editor::Editor(const EditList& list) : m_list(list) {
         if (!edit.enabled) continue;
         m_byPoint[edit.point].push_back(i);
         if (takesOtherRuns(edit)) m_references.push_back(i);
+        if (edit.op == EditOp::Project)
+            m_projections.emplace(i, projectionOf(readRelation(edit.relation)));
     }
 }
 
@@ -226,6 +228,11 @@ torch::Tensor Editor::changed(std::size_t index, const HookPoint& point,
         return region.replaced(value, region.of(value).flip(d));
     }
     if (region.empty) return value;
+    if (edit.op == EditOp::Project) {
+        const auto out =
+            m_projections.at(index).out(value, point, firstOf(Axis::Position, point, m_origin));
+        return region.replaced(value, region.of(out));
+    }
     const bool known = !takesOtherRuns(edit) || m_values.contains(index);
     if (m_skipsUnknown && !known) return value;
     const auto part = partOf(index, point, value, region);

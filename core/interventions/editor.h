@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "interventions/projection.h"
 #include "model/hooks/hooks.h"
 #include "types/edit.h"
 
@@ -18,7 +19,8 @@ namespace relascope::core {
 /// are closed again. Edits that take values of other runs (references()) need them first.
 class Editor : public Hooks {
 public:
-    /// The edits must have been checked against the model (check_edits.h).
+    /// The edits must have been checked against the model (check_edits.h). Throws FileError for a
+    /// file of a relation that cannot be read.
     explicit Editor(const EditList& list);
 
     bool takes(std::string_view prefix) const override;
@@ -82,6 +84,7 @@ private:
     std::map<std::string, std::vector<std::size_t>, std::less<>> m_byPoint;
     std::vector<std::size_t> m_references;
     std::map<std::size_t, Values> m_values;
+    std::map<std::size_t, StreamProjection> m_projections;  // of Project
     std::map<std::string, torch::Tensor> m_streams;  // streams after blocks that need not run
     std::int64_t m_origin = 0, m_prompt = 0;
     bool m_skipsUnknown = false;

@@ -25,9 +25,10 @@ enum class EditOp {
     Clean,     ///< S of the pass without edits on the same input
     Uniform,   ///< 1 / open cells of the row (patterns)
     Mask,      ///< -infinity, before the softmax (attention scores)
-    Swap       ///< two entries along an axis exchanged
+    Swap,      ///< two entries along an axis exchanged
+    Project    ///< what a fitted relation reads replaced by its mean
 };
-inline constexpr int kEditOps = 11;
+inline constexpr int kEditOps = 12;
 /// The name of an operation in files: "zero", "set" and so on.
 const char* editOpName(EditOp op);
 
@@ -101,6 +102,7 @@ struct Edit {
     std::int64_t shift = 1;                  ///< for Resample
     std::string input;                       ///< for Patch: a name of EditList::inputs
     std::string axis;                        ///< for Swap
+    std::string relation;                    ///< for Project: a file (relation_file.h)
     std::int64_t first = 0, second = 0;      ///< for Swap: the pair of places
     std::optional<EditReference> reference;  ///< for Mean
     std::string textPart;  ///< "prompt" or "new": only receivers of that part of a text; "": all

@@ -28,4 +28,28 @@ struct ObjectFacts {
 /// Stands for all facts of an empty place.
 inline constexpr std::int32_t kEmptyPlace = -1;
 
+/// The objects that a picture shows, by a mask of its pixels.
+struct ObjectMask {
+    static constexpr std::uint16_t kBackground = 0, kNotCounted = 0xffff;
+
+    struct Object {
+        std::uint16_t number = 0;
+        std::vector<std::int32_t> facts;  ///< as MaskFacts::facts
+        std::int32_t group = -1;          ///< objects with the same belong together; -1: none
+        bool operator==(const Object&) const = default;
+    };
+    int width = 0, height = 0;
+    /// Of each pixel, row by row: the number of an object, kBackground or kNotCounted.
+    std::vector<std::uint16_t> numbers;
+    std::vector<Object> objects;
+    bool operator==(const ObjectMask&) const = default;
+};
+
+/// What is known of the objects in masks.
+struct MaskFacts {
+    std::vector<ObjectFacts::Fact> facts;
+    bool groups = false;  ///< objects belong to groups
+    bool operator==(const MaskFacts&) const = default;
+};
+
 }  // namespace relascope

@@ -71,7 +71,7 @@ inline void from_json(const wire::Json& json, ProblemKind& kind) {
     kind = wire::enumOf(json, ProblemKind::File);
 }
 inline void from_json(const wire::Json& json, EditOp& op) {
-    op = wire::enumOf(json, EditOp::Swap);
+    op = wire::enumOf(json, EditOp::Project);
 }
 
 // Options as run.json holds them.

@@ -75,7 +75,7 @@ void layOutSentences(QListWidget& list) {
 QString wayText(EditOp way) {
     static constexpr std::array<const char*, kEditOps> names = {
         "zero",  "a value",     "scaled",  "a sum",  "mean", "another example",
-        "patch", "clean value", "uniform", "masked", "swap"};
+        "patch", "clean value", "uniform", "masked", "swap", "projected"};
     return QString::fromLatin1(names.at(static_cast<std::size_t>(way)));
 }
 

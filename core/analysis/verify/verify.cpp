@@ -3,12 +3,13 @@
 #include <torch/nn/functional.h>
 #include <torch/optim/adamw.h>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 
 #include "analysis/verify/verify.h"
+#include "analysis/verify/verify_fitted.h"
 #include "analysis/verify/verify_images.h"
+#include "analysis/verify/verify_lines.h"
 #include "analysis/verify/verify_public.h"
 #include "analysis/verify/verify_relations.h"
 #include "analysis/verify/verify_why.h"
@@ -30,24 +31,6 @@ using Tensors = std::map<std::string, torch::Tensor>;
 
 bool startsWith(const std::string& text, const char* prefix) {
     return text.rfind(prefix, 0) == 0;
-}
-
-VerifyLine compare(const std::string& name, const torch::Tensor& ours, const torch::Tensor& theirs,
-                   double tolerance) {
-    VerifyLine line{name};
-    if (!ours.defined()) return line.note = "not computed by this model", line;
-    if (ours.sizes() != theirs.sizes()) {
-        line.note = "different shape";
-        return line;
-    }
-    const auto a = ours.detach().to(torch::kCPU, torch::kDouble), b = theirs.to(torch::kDouble);
-    if (a.numel() == 0) return line.ok = true, line;
-    const auto difference = (a - b).abs();
-    line.absolute = difference.max().item<double>();
-    line.relative = (difference / b.abs().clamp_min(1e-12)).max().item<double>();
-    line.ok = (difference <= tolerance + tolerance * b.abs()).all().item<bool>();
-    if (!std::isfinite(line.absolute)) line.note = "not finite";
-    return line;
 }
 
 std::string stored(const std::string& folder) {
@@ -156,14 +139,10 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     namespace fs = std::filesystem;
     if (fs::exists(fs::path(folder) / "expected.json")) return verifyRelations(folder);
     if (fs::exists(fs::path(folder) / "why.json")) return verifyWhy(folder, deviceName, models);
+    if (fs::exists(fs::path(folder) / "fit.json")) return verifyFitted(folder, deviceName);
     VerifyReport report;
     report.ok = true;
-    const auto add = [&report](VerifyLine line) {
-        report.ok = report.ok && line.ok;
-        report.worst =
-            std::isfinite(line.absolute) ? std::max(report.worst, line.absolute) : line.absolute;
-        report.lines.push_back(std::move(line));
-    };
+    const auto add = [&report](VerifyLine line) { addLine(report, std::move(line)); };
     if (fs::exists(fs::path(folder) / "tokenizer_cases.json")) {
         add(verifyTokenizer(folder));
         if (!fs::exists(fs::path(folder) / "io.safetensors")) return report;  // a tokenizer alone
@@ -274,7 +253,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         // Two steps of 8 bits, where pictures were scaled.
         if (name == "preprocess/pixel_values" && !deviation.empty())
             tolerance = 2.0 / 255.0 / *std::min_element(deviation.begin(), deviation.end());
-        add(compare(name, computed, theirs, tolerance));
+        add(comparedTensors(name, computed, theirs, tolerance));
     }
     if (report.lines.size() == before)
         throw FileError(folder + "/io.safetensors", "contains nothing to compare");

@@ -21,9 +21,9 @@ namespace relascope::core {
 /// folder with expected.json is one of relations and what an atlas says of them
 /// (verify_relations.h): no model, within 1e-5. A folder with why.json is one of origins
 /// (verify_why.h), whose model is found as that of edits. A tokenizer_cases.json beside a
-/// tokenizer, with or without a model, is compared exactly (verify_public.h). `readImage` reads the
-/// pictures of cases that have one (datasets/readers/image_folder.h); without it what is stored of
-/// them is left out.
+/// tokenizer, with or without a model, is compared exactly (verify_public.h). A folder with
+/// fit.json is one of a fitted relation (verify_fitted.h). `readImage` reads the pictures of cases
+/// that have one (datasets/readers/image_folder.h); without it what is stored of them is left out.
 VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu",
                           const std::string& models = "",
                           const std::function<Image(const std::string&)>& readImage = {});

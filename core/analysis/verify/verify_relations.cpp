@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/pairs/relation_statistics.h"
+#include "analysis/verify/verify_lines.h"
 #include "checkpoint/tensor_io.h"
 #include "types/error.h"
 
@@ -120,12 +121,7 @@ VerifyReport verifyRelations(const std::string& folder) {
     const auto all = readRelations(folder + "/io.safetensors");
     VerifyReport report;
     report.ok = true;
-    const auto add = [&](VerifyLine line) {
-        report.ok = report.ok && line.ok;
-        report.worst =
-            std::isfinite(line.absolute) ? std::max(report.worst, line.absolute) : line.absolute;
-        report.lines.push_back(std::move(line));
-    };
+    const auto add = [&](VerifyLine line) { addLine(report, std::move(line)); };
     try {
         const auto expected = Json::parse(std::ifstream(file));
         const auto& relations = expected.at("relations");

@@ -13,6 +13,7 @@
 #include "analysis/contrast/terms.h"
 #include "analysis/parts/score_parts.h"
 #include "analysis/parts/weight_scores.h"
+#include "analysis/verify/verify_lines.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
@@ -108,12 +109,7 @@ public:
         line.ok = line.relative <= kWhyShareTolerance;
         add(line);
     }
-    void add(VerifyLine line) {
-        m_report.ok = m_report.ok && line.ok;
-        m_report.worst =
-            std::isfinite(line.absolute) ? std::max(m_report.worst, line.absolute) : line.absolute;
-        m_report.lines.push_back(std::move(line));
-    }
+    void add(VerifyLine line) { addLine(m_report, std::move(line)); }
     /// Every stored tensor of a query must have been computed.
     VerifyReport done() {
         for (const auto& [name, tensor] : m_stored)

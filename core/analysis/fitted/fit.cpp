@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/fitted/fit.h"
+
+#include <torch/optim/lbfgs.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "types/error.h"
+#include "types/suggest.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr double kLargestGradient = 1e-7;
+constexpr int kFitRounds = 20, kFitSteps = 250;  // rounds of L-BFGS, and steps of one
+constexpr std::int64_t kFitHistory = 20;
+constexpr double kLeastOwn = 1e-12;  // variance of an axis, of the largest
+
+torch::Tensor transposed(const torch::Tensor& matrix) {
+    return matrix.transpose(-2, -1);
+}
+
+// The matrix W of flat parameters: of a diagonal form its diagonal alone.
+torch::Tensor weightsOf(const torch::Tensor& flat, RelationForm form, std::int64_t k) {
+    switch (form) {
+        case RelationForm::Diagonal:
+            return torch::diag(flat);
+        case RelationForm::OneSide:
+            return flat.view({2, k});
+        case RelationForm::Any:
+            return flat.view({k, k});
+        default: {
+            const auto w = flat.view({k, k});
+            return 0.5 * (w + transposed(w));
+        }
+    }
+}
+
+// The gradient by the parameters, of G = dL/dr [examples, most, most].
+torch::Tensor gradientOf(const torch::Tensor& z, const torch::Tensor& g, RelationForm form) {
+    const auto outer = [&](const torch::Tensor& matrices) {
+        // One product over all objects, not one an example.
+        return torch::matmul(z.flatten(0, 1).t(), torch::matmul(matrices, z).flatten(0, 1));
+    };
+    switch (form) {
+        case RelationForm::OneSide:
+            return torch::stack({(z * g.sum(2).unsqueeze(-1)).flatten(0, 1).sum(0),
+                                 (z * g.sum(1).unsqueeze(-1)).flatten(0, 1).sum(0)});
+        case RelationForm::Diagonal:
+            return (z * torch::matmul(g, z)).flatten(0, 1).sum(0);
+        case RelationForm::Distance: {
+            const auto both = g + transposed(g);
+            return outer(both - torch::diag_embed(both.sum(2)));
+        }
+        case RelationForm::Symmetric: {
+            const auto w = outer(g);
+            return 0.5 * (w + transposed(w));
+        }
+        default:
+            return outer(g);
+    }
+}
+
+}  // namespace
+
+const std::vector<std::string>& relationForms() {
+    static const std::vector<std::string> names = {"symmetric", "any", "diagonal", "distance"};
+    return names;
+}
+
+RelationForm relationForm(const std::string& name) {
+    const auto& names = relationForms();
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) throw OptionError("form", unknownName("form", name, names));
+    return static_cast<RelationForm>(found - names.begin());
+}
+
+ObjectRows::ObjectRows(const FactPairs& facts) {
+    std::vector<std::int64_t> examples, objects, rows(facts.part.size(), -1);
+    for (std::size_t k = 0; k < facts.part.size(); ++k) {
+        if (!facts.part[k]) continue;
+        rows[k] = std::ssize(examples);
+        examples.push_back(static_cast<std::int64_t>(k / facts.objects));
+        objects.push_back(static_cast<std::int64_t>(k % facts.objects));
+    }
+    example = torch::tensor(examples, torch::kLong);
+    object = torch::tensor(objects, torch::kLong);
+    at = torch::tensor(rows, torch::kLong)
+             .view({static_cast<std::int64_t>(facts.examples),
+                    static_cast<std::int64_t>(facts.objects)});
+}
+
+torch::Tensor ObjectRows::of(const torch::Tensor& stream) const {
+    return stream.index({example, object});
+}
+
+StreamAxes streamAxes(const torch::Tensor& stream, const ObjectRows& rows, const FactPairs& facts,
+                      RelationForm form, const AxesOptions& options) {
+    std::vector<std::int64_t> chosen;
+    const auto* examples = rows.example.const_data_ptr<std::int64_t>();
+    for (std::int64_t r = 0; r < rows.size(); ++r)
+        if (facts.split[static_cast<std::size_t>(examples[r])] == kToFit) chosen.push_back(r);
+    if (chosen.size() < 2)
+        throw OptionError("examples",
+                          "too few objects take part in the examples to fit; take more");
+    const auto at = torch::tensor(chosen, torch::kLong);
+    const auto x = stream.index_select(0, at).to(torch::kDouble);  // [rows to fit, d]
+    const auto place = options.onePlace ? torch::zeros_like(at) : rows.object.index_select(0, at);
+    const auto n = options.onePlace ? 1 : static_cast<std::int64_t>(facts.objects), d = x.size(1);
+    StreamAxes found;
+    const auto sums = torch::zeros({n, d}, torch::kDouble).index_add_(0, place, x);
+    const auto counts = torch::zeros({n}, torch::kDouble)
+                            .index_add_(0, place, torch::ones_like(place, torch::kDouble));
+    found.mean = torch::where(counts.lt(2.0).unsqueeze(1), x.mean(0).unsqueeze(0),
+                              sums / counts.clamp_min(1.0).unsqueeze(1));
+    const auto centred = x - found.mean.index_select(0, place);
+    found.covariance = torch::matmul(centred.t(), centred) / static_cast<double>(x.size(0));
+    found.variance = found.covariance.trace().item<double>();
+    if (!(found.variance > 0.0) || !std::isfinite(found.variance))
+        throw OptionError("layer",
+                          "the stream is the same in all examples there, or not finite; choose "
+                          "another layer");
+    found.diagonal = form == RelationForm::Diagonal;
+    if (found.diagonal) {
+        found.axes = torch::eye(d, torch::kDouble);
+        found.values = found.covariance.diagonal().clone();
+    } else {
+        const auto [values, vectors] = torch::linalg_eigh(found.covariance);  // ascending
+        const auto largest = values[d - 1].item<double>();
+        const auto kept = std::min<std::int64_t>(
+            options.most, values.gt(options.least * largest).sum().item<std::int64_t>());
+        found.values = values.slice(0, d - kept, d).flip(0);
+        found.axes = vectors.slice(1, d - kept, d).flip(1).contiguous();
+    }
+    const auto mean = found.values.mean();
+    // An axis of the stream's own may not differ at all.
+    found.scale = options.scale == "white"
+                      ? found.values.clamp_min(kLeastOwn * found.values.max()).sqrt()
+                      : mean.sqrt().expand_as(found.values).clone();
+    return found;
+}
+
+torch::Tensor StreamAxes::meanOf(const ObjectRows& rows) const {
+    return mean.size(0) == 1 ? mean.expand({rows.size(), mean.size(1)})
+                             : mean.index_select(0, rows.object);
+}
+
+torch::Tensor coordinates(const torch::Tensor& stream, const ObjectRows& rows,
+                          const StreamAxes& axes) {
+    const auto x = stream.to(torch::kDouble) - axes.meanOf(rows);
+    return (axes.diagonal ? x : torch::matmul(x, axes.axes)) / axes.scale;
+}
+
+PairBlocks::PairBlocks(const ObjectRows& rows, const PairList& pairs) {
+    std::map<std::int32_t, std::int64_t> number;
+    for (const auto e : pairs.example) number.emplace(e, std::ssize(number));
+    const auto* at = rows.at.const_data_ptr<std::int64_t>();
+    const auto n = rows.at.size(1);
+    // Places of objects among those of their example that take part.
+    std::vector<std::vector<std::int64_t>> objects(number.size());
+    std::vector<std::int64_t> local(static_cast<std::size_t>(rows.at.numel()), -1);
+    std::int64_t most = 0;
+    for (const auto& [e, k] : number) {
+        auto& own = objects[static_cast<std::size_t>(k)];
+        for (std::int64_t o = 0; o < n; ++o) {
+            const auto index = static_cast<std::int64_t>(e) * n + o;
+            if (at[index] < 0) continue;
+            local[static_cast<std::size_t>(index)] = std::ssize(own);
+            own.push_back(at[index]);
+        }
+        most = std::max(most, std::ssize(own));
+    }
+    const auto count = std::ssize(objects);
+    m_rows = torch::zeros({count, most}, torch::kLong);
+    m_there = torch::zeros({count, most, 1}, torch::kDouble);
+    for (std::int64_t k = 0; k < count; ++k) {
+        const auto& own = objects[static_cast<std::size_t>(k)];
+        if (own.empty()) continue;
+        m_rows[k].slice(0, 0, std::ssize(own)).copy_(torch::tensor(own, torch::kLong));
+        m_there[k].slice(0, 0, std::ssize(own)).fill_(1.0);
+    }
+    std::vector<std::int64_t> cells;
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const auto e = static_cast<std::int64_t>(pairs.example[p]);
+        const auto placeOf = [&](std::int32_t o) {
+            return local[static_cast<std::size_t>(e * n + o)];
+        };
+        cells.push_back((number.at(pairs.example[p]) * most + placeOf(pairs.i[p])) * most +
+                        placeOf(pairs.j[p]));
+    }
+    m_at = torch::tensor(cells, torch::kLong);
+}
+
+torch::Tensor PairBlocks::of(const torch::Tensor& z) const {
+    return z.index_select(0, m_rows.flatten()).view({m_rows.size(0), m_rows.size(1), z.size(1)}) *
+           m_there;
+}
+
+torch::Tensor PairBlocks::spread(const torch::Tensor& values) const {
+    const auto most = m_rows.size(1);
+    return torch::zeros({m_rows.numel() * most}, torch::kDouble)
+        .scatter_(0, m_at, values)
+        .view({m_rows.size(0), most, most});
+}
+
+torch::Tensor PairBlocks::gather(const torch::Tensor& matrices) const {
+    return matrices.flatten().index_select(0, m_at);
+}
+
+torch::Tensor scoresOf(const torch::Tensor& z, RelationForm form, const torch::Tensor& weights) {
+    if (form == RelationForm::OneSide)
+        return torch::matmul(z, weights[0]).unsqueeze(2) +
+               torch::matmul(z, weights[1]).unsqueeze(1);
+    const auto scores = torch::matmul(torch::matmul(z, weights), transposed(z));
+    if (form != RelationForm::Distance) return scores;
+    const auto own = scores.diagonal(0, 1, 2);
+    return scores + transposed(scores) - own.unsqueeze(2) - own.unsqueeze(1);
+}
+
+FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torch::Tensor& weights,
+                    const torch::Tensor& sign, RelationForm form, double ridge,
+                    const FittedForm* start) {
+    const torch::NoGradGuard noGrad;
+    const auto k = z.size(2);
+    const auto size = form == RelationForm::Diagonal  ? k
+                      : form == RelationForm::OneSide ? 2 * k
+                                                      : k * k;
+    auto parameters = torch::zeros({size + 1}, torch::kDouble);
+    if (start) {
+        const auto from =
+            form == RelationForm::Diagonal ? start->weights.diagonal() : start->weights;
+        parameters.slice(0, 0, size).copy_(from.flatten());
+        parameters[size] = start->bias;
+    }
+    double loss = 0.0, gradient = 0.0;
+    const auto evaluate = [&] {
+        const auto w = weightsOf(parameters.slice(0, 0, size), form, k);
+        const auto margin = sign * (blocks.gather(scoresOf(z, form, w)) + parameters[size]);
+        const auto total =
+            (weights * torch::softplus(-margin, 1.0, 40.0)).sum() + 0.5 * ridge * w.square().sum();
+        const auto g = -weights * sign * torch::sigmoid(-margin);
+        const auto by = gradientOf(z, blocks.spread(g), form).flatten() +
+                        ridge * (form == RelationForm::Diagonal ? w.diagonal() : w.flatten());
+        parameters.mutable_grad() = torch::cat({by, g.sum().view({1})});
+        loss = total.item<double>();
+        gradient = parameters.grad().abs().max().item<double>();
+        return total;
+    };
+    parameters.set_requires_grad(true);
+    // 0 would stop where the loss no longer changes in its last digit.
+    torch::optim::LBFGS optimizer({parameters}, torch::optim::LBFGSOptions(1.0)
+                                                    .max_iter(kFitSteps)
+                                                    .max_eval(2 * kFitSteps)
+                                                    .tolerance_grad(kLargestGradient)
+                                                    .tolerance_change(-1.0)
+                                                    .history_size(kFitHistory)
+                                                    .line_search_fn("strong_wolfe"));
+    for (int round = 0; round < kFitRounds; ++round) {
+        optimizer.step(evaluate);
+        evaluate();
+        if (gradient <= kLargestGradient || !std::isfinite(loss)) break;
+    }
+    const auto end = parameters.detach();
+    FittedForm fit{form,
+                   weightsOf(end.slice(0, 0, size), form, k).clone(),
+                   end[size].item<double>(),
+                   loss,
+                   ridge,
+                   gradient <= kLargestGradient};
+    if (!std::isfinite(loss))
+        throw OptionError("layer",
+                          "the stream has values that are too large to fit; choose another");
+    return fit;
+}
+
+const std::vector<double>& usualRidges() {
+    static const std::vector<double> ridges = {1.0, 0.1, 0.01, 0.001};
+    return ridges;
+}
+
+PairFitter::PairFitter(const FactPairs& facts, const ObjectRows& rows, RelationForm form)
+    : m_form(form) {
+    for (const auto split : {kToFit, kToChoose, kToTest}) {
+        m_pairs[split] = pairsOf(facts, split, isSymmetric(form));
+        m_blocks.emplace_back(rows, m_pairs[split]);
+    }
+    const auto& fit = m_pairs[kToFit];
+    const auto weights = balancedWeights(fit);
+    if (weights.empty())
+        throw OptionError("fact",
+                          "never differs between pairs at the same place: it follows from the "
+                          "place; choose another");
+    std::vector<double> sign;
+    for (const auto yes : fit.yes) sign.push_back(yes ? 1.0 : -1.0);
+    m_weights = torch::tensor(weights, torch::kDouble);
+    m_sign = torch::tensor(sign, torch::kDouble);
+}
+
+RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ridges) const {
+    const auto blocks = m_blocks[kToFit].of(z);
+    RidgePath path;
+    for (const double ridge : ridges) {
+        const auto* last = path.steps.empty() ? nullptr : &path.steps.back().fit;
+        RidgePath::Step step{
+            minimise(m_blocks[kToFit], blocks, m_weights, m_sign, m_form, ridge, last), 0.0};
+        step.chosen = auc(scores(z, step.fit, kToChoose), kToChoose);
+        path.steps.push_back(std::move(step));
+        if (path.steps.back().chosen > path.steps[path.best].chosen)
+            path.best = path.steps.size() - 1;
+    }
+    return path;
+}
+
+std::vector<double> PairFitter::scores(const torch::Tensor& z, const FittedForm& fit,
+                                       std::uint8_t split) const {
+    const auto& blocks = m_blocks[split];
+    const auto values =
+        (blocks.gather(scoresOf(blocks.of(z), fit.form, fit.weights)) + fit.bias).contiguous();
+    const auto* first = values.const_data_ptr<double>();
+    return {first, first + values.numel()};
+}
+
+double PairFitter::auc(const std::vector<double>& scores, std::uint8_t split) const {
+    return aucWithin(scores, m_pairs[split], m_pairs[split].stratum);
+}
+
+torch::Tensor PairFitter::moment(const torch::Tensor& z) const {
+    const auto blocks = m_blocks[kToFit].of(z);
+    const auto moment =
+        gradientOf(blocks, m_blocks[kToFit].spread(m_weights * m_sign), RelationForm::Any);
+    return isSymmetric(m_form) ? 0.5 * (moment + moment.t()) : moment;
+}
+
+double oneSideAuc(const PairFitter& sides, const torch::Tensor& z,
+                  const std::vector<double>& ridges) {
+    const auto path = sides.path(z, ridges);
+    return sides.auc(sides.scores(z, path.steps.back().fit, kToTest), kToTest);
+}
+
+torch::Tensor RankedForm::weights(std::int64_t rank) const {
+    return torch::matmul(left.slice(1, 0, rank), right.slice(1, 0, rank).t());
+}
+
+RankedForm rankedForm(const FittedForm& fit) {
+    if (fit.form == RelationForm::Any) {
+        const auto [u, s, vt] = torch::linalg_svd(fit.weights, false);
+        return {u * s.sqrt(), vt.t() * s.sqrt()};
+    }
+    const auto [values, vectors] = torch::linalg_eigh(fit.weights);
+    const auto order = values.abs().argsort(0, true);
+    const auto s = values.index_select(0, order);
+    const auto v = vectors.index_select(1, order), root = s.abs().sqrt();
+    return {v * (s.sign() * root), v * root};
+}
+
+std::vector<double> aucByRank(const PairFitter& fitter, const torch::Tensor& z,
+                              const RankedForm& ranked, double bias, std::uint8_t split) {
+    std::vector<double> aucs, sums;
+    for (std::int64_t l = 0; l < ranked.terms(); ++l) {
+        const FittedForm term{fitter.form(),
+                              torch::outer(ranked.left.select(1, l), ranked.right.select(1, l)),
+                              l == 0 ? bias : 0.0};
+        const auto more = fitter.scores(z, term, split);
+        sums.resize(more.size(), 0.0);
+        for (std::size_t p = 0; p < more.size(); ++p) sums[p] += more[p];
+        aucs.push_back(fitter.auc(sums, split));
+    }
+    return aucs;
+}
+
+std::int64_t keptRank(const std::vector<double>& byRank, double whole, double within) {
+    for (std::size_t r = 0; r < byRank.size(); ++r)
+        if (byRank[r] >= whole - within) return static_cast<std::int64_t>(r) + 1;
+    return std::ssize(byRank);
+}
+
+StreamRelation streamRelation(const StreamAxes& axes, const RankedForm& ranked, std::int64_t rank,
+                              double bias, RelationForm form) {
+    const auto back = axes.axes / axes.scale;  // [d, k]
+    const auto rows = [&](const torch::Tensor& side) {
+        return torch::matmul(back, side.slice(1, 0, rank)).t().contiguous();
+    };
+    return {rows(ranked.left), rows(ranked.right), axes.mean, bias, form == RelationForm::Distance};
+}
+
+torch::Tensor StreamRelation::map(const torch::Tensor& stream) const {
+    const auto x = stream.to(torch::kDouble) - mean;
+    const auto left = torch::matmul(x, a.t()), right = torch::matmul(x, b.t());
+    const auto scores = torch::matmul(left, transposed(right));
+    if (!distance) return scores + bias;
+    const auto own = (left * right).sum(-1);
+    return scores + transposed(scores) - own.unsqueeze(-1) - own.unsqueeze(-2) + bias;
+}
+
+}  // namespace relascope::core
