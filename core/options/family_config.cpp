@@ -577,6 +577,10 @@ private:
         };
         o.two_classifiers = names(m_family.teacher);
         m_names["num_classes"] = "id2label";
+        if (m_family.bare == m_family.classes && !m_family.bare.empty()) {
+            o.num_classes = 0;
+            return;
+        }
         if (std::any_of(m_family.bare.begin(), m_family.bare.end(), names)) {
             o.num_classes = 0;
             return;
@@ -595,7 +599,7 @@ private:
             if (rows.size() == 2) o.num_classes = rows[0], found = true;
         }
         // A file that says neither has features alone, where the family knows such.
-        if (shape && !found && !m_family.bare.empty()) o.num_classes = 0;
+        if ((shape || m_family.bareFirst()) && !found && !m_family.bare.empty()) o.num_classes = 0;
     }
 
     std::string nameOf(const std::string& option) const {

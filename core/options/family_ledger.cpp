@@ -19,6 +19,7 @@ ModelOptions modelOfType(const Family& family) {
     // The base has no default where versions of the package differ.
     Config config = {{"rope_theta", 10000.0}};
     if (!family.inner.empty()) config = {{family.inner, Config::object()}};
+    config.update(family.usual);
     try {
         return modelOfFamily(family, config);
     } catch (const Error&) {  // its sizes have no defaults
@@ -106,9 +107,12 @@ std::vector<FamilyFacts> familyLedger() {
                                    ? "one row a token"
                                    : "with the cache";
         if (ours) facts.qkAttribution = "relations";
+        if (const auto* scores = model.find<BlockDetails>(); scores && scores->hasPlaceBias())
+            facts.qkAttribution = "none";
         if (const auto* block = model.find<BlockOptions>();
             encoder || (block && !block->norm_first))
             facts.attribution = "none";
+        if (answersNumbers(model)) facts.attribution = "with a head";
         if (!noTrainingText(model).empty()) facts.training = "none";
         all.push_back(std::move(facts));
     }

@@ -14,8 +14,8 @@ struct FamilyFacts {
     std::string type, title;
     std::string
         generation;  ///< how texts are generated: "one row a token", "with the cache", "none"
-    std::string qkAttribution;  ///< "scores", or what of them is a sum over parts
-    std::string attribution;    ///< "logits", or "none"
+    std::string qkAttribution;  ///< "scores", or what of them is a sum over parts; "none"
+    std::string attribution;    ///< "logits", "with a head" that is given, or "none"
     std::string training;       ///< "continues" from the checkpoint, or "none"
 };
 /// The facts of models as `model_type` alone describes them, in the order of the tables.

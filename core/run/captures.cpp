@@ -61,7 +61,8 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
         {"grid_rows", std::to_string(first.grid.rows)},
         {"grid_columns", std::to_string(first.grid.columns)},
         {"class_token", first.grid.classToken ? "1" : "0"},
-        {"first_tokens", std::to_string(first.grid.firstTokens())}};
+        {"first_tokens", std::to_string(first.grid.firstTokens())},
+        {"registers", std::to_string(first.grid.registers)}};
     const auto samples = static_cast<std::int64_t>(results.size());
     for (const auto& result : results) {
         probabilities.insert(probabilities.end(), result.probabilities.begin(),
@@ -169,13 +170,15 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
         result.layers.push_back(std::move(layer));
     }
     const bool classToken = metadataNumber(file, "class_token") == 1;
-    const std::int64_t before = metadata.count("first_tokens")  // absent up to version 0.7
-                                    ? metadataNumber(file, "first_tokens")
-                                    : 0;
-    result.grid = {
-        static_cast<int>(metadataNumber(file, "grid_rows")),
-        static_cast<int>(metadataNumber(file, "grid_columns")), classToken,
-        static_cast<int>(std::clamp<std::int64_t>(before - (classToken ? 1 : 0), 0, 4096))};
+    const auto optional = [&](const char* name) {  // absent up to version 0.7
+        return metadata.count(name) ? metadataNumber(file, name) : std::int64_t{0};
+    };
+    const auto others =
+        std::clamp<std::int64_t>(optional("first_tokens") - (classToken ? 1 : 0), 0, 4096);
+    result.grid = {static_cast<int>(metadataNumber(file, "grid_rows")),
+                   static_cast<int>(metadataNumber(file, "grid_columns")), classToken,
+                   static_cast<int>(others),
+                   static_cast<int>(std::clamp<std::int64_t>(optional("registers"), 0, others))};
     result.probabilities = floats(part(need("probabilities", "F32"), 2));
     const auto& images = need("images", "U8");
     result.sample.image.pixels = part(images, 4);

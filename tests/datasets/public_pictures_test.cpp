@@ -86,6 +86,7 @@ TEST(VisionFamilies, ArePreparedAsThePublishedPackagesDo) {
     const std::string folder = std::string(RELASCOPE_FIXTURES) + "/golden/vision-families/";
     int cases = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (!entry.is_directory()) continue;
         const auto name = entry.path().filename().string(), path = entry.path().string();
         SCOPED_TRACE(name);
         const auto file = path + "/preprocessor_config.json";

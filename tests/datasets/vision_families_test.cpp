@@ -13,7 +13,9 @@
 #include "analysis/verify/verify.h"
 #include "checkpoint/checkpoint.h"
 #include "datasets/pictures.h"
+#include "datasets/readers/image_folder.h"
 #include "files/atomic_file.h"
+#include "model/model.h"
 #include "model/public/family.h"
 #include "model/public/public_options.h"
 #include "model/shapes.h"
@@ -139,7 +141,7 @@ TEST(VisionFamilies, LogitsAreTheSumsOfTheirParts) {
         SCOPED_TRACE(name);
         core::OpenedModel model(kCases + name, "", "cpu");
         const auto sample = model.referenceInput(0);
-        core::AttributionOptions what;
+        AttributionOptions what;
         what.answer = 1, what.minus = 3;
         model.withInput(sample, {}, [&](core::ModelImpl& m, const core::ModelInput& input) {
             const auto found = core::attributeLogit(m, model.options(), input, what);
@@ -150,11 +152,11 @@ TEST(VisionFamilies, LogitsAreTheSumsOfTheirParts) {
 
 // A classifier behind a learned query: the query's own feed-forward is one part.
 TEST(VisionFamilies, SumsOfPartsPassALearnedQuery) {
-    auto options = core::readCheckpointInfo(kCases + "timm_siglip").model;
+    auto options = *core::readCheckpointInfo(kCases + "timm_siglip").model;
     auto& o = options.get<core::PublicImageOptions>();
     o.num_classes = 5, o.preprocessor.clear();
     core::OpenedModel model(options, 3, "cpu");
-    core::AttributionOptions what;
+    AttributionOptions what;
     what.answer = 1, what.minus = 3;
     model.withInput(model.randomInput(1), {},
                     [&](core::ModelImpl& m, const core::ModelInput& input) {
@@ -256,7 +258,7 @@ TEST(VisionFamilies, PicturesHaveTheSizeOfThePreprocessor) {
     copy.change("preprocessor_config.json", [](Json& c) {
         c["crop_size"] = {{"height", 16}, {"width", 24}};
     });
-    const auto model = core::readCheckpointInfo(copy.path()).model;
+    const auto model = *core::readCheckpointInfo(copy.path()).model;
     const auto& o = model.get<core::PublicImageOptions>();
     EXPECT_EQ(o.image_shape, (std::vector<std::int64_t>{3, 24, 16}));
     EXPECT_EQ(o.position_grid, (std::vector<std::int64_t>{5, 5}));
@@ -267,7 +269,7 @@ TEST(VisionFamilies, ShapesAreThoseOfTheBuiltModel) {
     for (const auto& entry : std::filesystem::directory_iterator(kCases)) {
         if (!entry.is_directory()) continue;
         SCOPED_TRACE(entry.path().filename().string());
-        const auto options = core::readCheckpointInfo(entry.path().string()).model;
+        const auto options = *core::readCheckpointInfo(entry.path().string()).model;
         const auto model = core::makeModel(options);
         const auto state = core::stateOf(*model);
         const auto shapes = core::modelShapes(options);

@@ -128,11 +128,12 @@ void PatchView::touch(bool, int token) {
 
 void PatchView::layOut() {
     update();
+    m_chips.clear();
     if (m_image.isNull() || m_grid.rows <= 0 || m_grid.columns <= 0) {
         m_place = QRect();
         return;
     }
-    // The chip of the class token takes room where there is more of it: beside or below.
+    // The chips of tokens before the patches take room where there is more of it: beside or below.
     const QSize whole(width() - 2 * patchEdge, height() - 2 * patchEdge);
     const auto sizeIn = [this](int wide, int high) {
         const double fit = qMin(static_cast<double>(wide) / m_image.width(),
@@ -143,32 +144,40 @@ void PatchView::layOut() {
         return QSize(qMax(1, static_cast<int>(m_image.width() * fit)),
                      qMax(1, static_cast<int>(m_image.height() * fit)));
     };
-    m_chipBeside = false;
     QSize size = sizeIn(whole.width(), whole.height());
-    if (m_grid.classToken) {
-        const QSize above = sizeIn(whole.width(), whole.height() - chipHeight - chipGap),
-                    beside = sizeIn(whole.width() - chipWidth() - chipGap, whole.height());
-        m_chipBeside = beside.height() > above.height();
-        size = m_chipBeside ? beside : above;
+    const int count = m_grid.firstTokens();
+    if (count == 0) {
+        m_place = QRect(QPoint(patchEdge, patchEdge), size);
+        return;
     }
-    m_place = QRect(QPoint(patchEdge, patchEdge), size);
-}
-
-/// Room for the widest number, so that the image keeps its size when the number changes.
-int PatchView::chipWidth() const {
-    return QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("class token +00.00")) + 20;
+    // One width for all, with room for the widest number, so that the image keeps its size when the
+    // number changes.
+    int wide = 0;
+    for (int token = 0; token < count; ++token)
+        wide = qMax(wide,
+                    QFontMetrics(smallFont())
+                        .horizontalAdvance(tokenName(m_grid, token) + QStringLiteral(" +00.00")));
+    wide += 20;
+    const int step = chipHeight + 4,
+              columns = qMax(1, (whole.width() + 4) / (wide + 4)),  // of those below
+        rows = (count + columns - 1) / columns;
+    const QSize above = sizeIn(whole.width(), whole.height() - rows * step - chipGap),
+                next = sizeIn(whole.width() - wide - chipGap, whole.height());
+    const bool beside = next.height() > above.height() && count * step <= whole.height();
+    m_place = QRect(QPoint(patchEdge, patchEdge), beside ? next : above);
+    const QPoint first = beside ? QPoint(m_place.right() + 1 + chipGap, m_place.top())
+                                : QPoint(m_place.left(), m_place.bottom() + 1 + chipGap);
+    for (int token = 0; token < count; ++token) {
+        const int column = beside ? 0 : token % columns, row = beside ? token : token / columns;
+        m_chips.emplace_back(first + QPoint(column * (wide + 4), row * step),
+                             QSize(wide, chipHeight));
+    }
 }
 
 QRect PatchView::tokenRect(int token) const {
     if (m_place.isEmpty()) return {};
-    if (m_grid.classToken && token == 0) {
-        const int wide = QFontMetrics(smallFont())
-                             .horizontalAdvance(QStringLiteral("class token ") + numberOf(0)) +
-                         20;
-        const QPoint at = m_chipBeside ? QPoint(m_place.right() + 1 + chipGap, m_place.top())
-                                       : QPoint(m_place.left(), m_place.bottom() + 1 + chipGap);
-        return {at, QSize(wide, chipHeight)};
-    }
+    if (token >= 0 && token < static_cast<int>(m_chips.size()))
+        return m_chips[static_cast<std::size_t>(token)];
     const int patch = patchOfToken(m_grid, token);
     return patch < 0 ? QRect()
                      : patchRect(m_grid, patch, m_place.size()).translated(m_place.topLeft());
@@ -185,7 +194,9 @@ int PatchView::tokenAt(const QPoint& point) const {
             if (patchOfToken(m_grid, token) >= 0 && tokenRect(token).contains(point)) return token;
         return guess;
     }
-    return m_grid.classToken && tokenRect(0).contains(point) ? 0 : -1;
+    for (std::size_t chip = 0; chip < m_chips.size(); ++chip)
+        if (m_chips[chip].contains(point)) return static_cast<int>(chip);
+    return -1;
 }
 
 QString PatchView::numberOf(int token) const {
@@ -224,16 +235,18 @@ void PatchView::mousePressEvent(QMouseEvent* event) {
     choose(this, m_targetsOnly || event->modifiers() & Qt::ShiftModifier, token);
 }
 
-/// Down from the last row reaches the class token, up leaves it.
+/// Down from the last row reaches the chips, of which up leaves the first.
 int PatchView::moved(int token, int key) const {
-    if (m_grid.classToken && token == 0)
-        return key == Qt::Key_Up || key == Qt::Key_Left
-                   ? tokenOfPatch(m_grid, (m_grid.rows - 1) * m_grid.columns)
-                   : 0;
+    const int chips = static_cast<int>(m_chips.size());
+    if (token < chips) {
+        const bool back = key == Qt::Key_Up || key == Qt::Key_Left;
+        if (back && token == 0) return tokenOfPatch(m_grid, (m_grid.rows - 1) * m_grid.columns);
+        return qBound(0, token + (back ? -1 : 1), chips - 1);
+    }
     const int patch = qMax(0, patchOfToken(m_grid, token));
     int row = patch / m_grid.columns;
     int column = patch % m_grid.columns;
-    if (key == Qt::Key_Down && row + 1 >= m_grid.rows) return m_grid.classToken ? 0 : token;
+    if (key == Qt::Key_Down && row + 1 >= m_grid.rows) return chips > 0 ? 0 : token;
     if (key == Qt::Key_Left) column = qMax(0, column - 1);
     if (key == Qt::Key_Right) column = qMin(m_grid.columns - 1, column + 1);
     if (key == Qt::Key_Up) row = qMax(0, row - 1);
@@ -277,7 +290,8 @@ void PatchView::paintEvent(QPaintEvent* event) {
                   patchRect(m_grid, r * m_grid.columns, m_place.size()).top() + m_place.top(),
                   m_place.width(), 1),
             line);
-    if (m_grid.classToken) paintClassToken(painter);
+    for (int token = 0; token < static_cast<int>(m_chips.size()); ++token)
+        paintChip(painter, token);
     paintMarks(painter);
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
@@ -329,12 +343,12 @@ void PatchView::paintMarks(QPainter& painter) {
     }
 }
 
-void PatchView::paintClassToken(QPainter& painter) {
+void PatchView::paintChip(QPainter& painter, int token) {
     const Theme& t = Theme::current();
-    const QRect chip = tokenRect(0);
-    const float v = value(0);
+    const QRect chip = tokenRect(token);
+    const float v = value(token);
     QColor fill = t.alt;
-    if (v == v && !isSource(0)) {  // the tint laid over the panel, as over a patch
+    if (v == v && !isSource(token)) {  // the tint laid over the panel, as over a patch
         const QColor tint = scale().tint(v);
         const double a = tint.alphaF() * 0.8;
         const auto mix = [a](int x, int y) {
@@ -343,8 +357,8 @@ void PatchView::paintClassToken(QPainter& painter) {
         fill = QColor(mix(t.alt.red(), tint.red()), mix(t.alt.green(), tint.green()),
                       mix(t.alt.blue(), tint.blue()));
     }
-    const bool i = isSource(0);
-    const bool j = shownTarget() == 0 && !i;
+    const bool i = isSource(token);
+    const bool j = shownTarget() == token && !i;
     paint::frame(painter, chip, fill, i || j ? QColor() : t.controlBorder);
     if (i || j) {
         painter.save();
@@ -358,9 +372,9 @@ void PatchView::paintClassToken(QPainter& painter) {
     }
     painter.setFont(smallFont());
     painter.setPen(Theme::textOn(fill));
-    const QString number = i ? QString() : numberOf(0);
+    const QString number = i ? QString() : numberOf(token);
     painter.drawText(chip.adjusted(9, 0, -4, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     QStringLiteral("class token"));
+                     tokenName(m_grid, token));
     painter.drawText(chip.adjusted(0, 0, -9, 0), Qt::AlignRight | Qt::AlignVCenter, number);
 }
 

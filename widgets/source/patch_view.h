@@ -28,10 +28,10 @@ struct AxisToken {
     QString place;        ///< place of a piece of text, for the box at the pointer: 39 “ball”
 };
 
-/// Patch of a token, -1 for the class token or beyond the grid.
+/// Patch of a token, -1 for a token before the patches or beyond the grid.
 int patchOfToken(const PatchGrid& grid, int token);
 int tokenOfPatch(const PatchGrid& grid, int patch);
-/// "patch (row, column)", "class token" or, without a grid, "token 7".
+/// "patch (row, column)", "class token", "register 2" or, without a grid, "token 7".
 QString tokenName(const PatchGrid& grid, int token);
 /// "(row,column)", "cls" or "7".
 QString tokenLabel(const PatchGrid& grid, int token);
@@ -54,7 +54,7 @@ public:
     bool targetsOnly() const { return m_targetsOnly; }
 
     const PatchGrid& grid() const { return m_grid; }
-    /// Where a token is drawn: its patch, or the chip of the class token.
+    /// Where a token is drawn: its patch, or the chip of a token before the patches.
     QRect tokenRect(int token) const;
     int tokenAt(const QPoint& point) const;  ///< -1 outside
     QRect imageRect() const { return m_place; }
@@ -84,21 +84,20 @@ protected:
 
 private:
     void layOut();
-    int chipWidth() const;
     bool isSource(int token) const { return token == source() && !m_targetsOnly; }
     int moved(int token, int key) const;
     void setHover(int token);
     QString numberOf(int token) const;
     void paintPatch(QPainter& painter, int patch);
     void paintMarks(QPainter& painter);
-    void paintClassToken(QPainter& painter);
+    void paintChip(QPainter& painter, int token);
 
     QImage m_image;
     PatchGrid m_grid;
     QRect m_place;  ///< where the image is drawn
     int m_hover = -1;
     bool m_targetsOnly = false;
-    bool m_chipBeside = false;  ///< the class token's, beside the image
+    std::vector<QRect> m_chips;  ///< of the tokens before the patches
 };
 
 }  // namespace relascope::widgets

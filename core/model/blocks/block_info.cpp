@@ -151,13 +151,13 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
                              b.share_attn_params && b.n_heads_ra > 0 ? ra : "",
                              s.details.sa_add_bias_q);
         } else {
+            if (details.hasOwnPlaces())
+                list.parameter(block + ".self_attn.place_bias",
+                               {details.placeRows(), b.n_heads_sa});
             addAttention(list, block + ".self_attn", s.d_model, b.n_heads_sa, s.headDim(),
                          b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.bias, {},
                          s.details.sa_add_bias_q, s.d_model, s.details);
             addQueryNorms(list, block + ".self_attn", s);
-            if (details.hasOwnPlaces())
-                list.parameter(block + ".self_attn.place_bias",
-                               {details.placeRows(), b.n_heads_sa});
         }
         const auto behind = [&](const char* of) {
             if (details.layer_scale) return list.parameter(block + of + ".weight", {s.d_model});

@@ -93,6 +93,12 @@ std::string noRelationsText(const ModelOptions& options) {
 std::string noTrainingText(const ModelOptions& options) {
     const auto* family = familyOf(options);
     if (!family) return {};
+    if (const auto* images = options.find<PublicImageOptions>())
+        return images->num_classes > 0 && images->answer == "own"
+                   ? std::string()
+                   : "is a " + family->title +
+                         " without a classifier, whose answer are features; fit a head on them, or "
+                         "take a checkpoint with a classifier";
     if (!family->inner.empty())
         return "is " + family->title +
                ", of a model that is not opened as a whole, so it cannot be trained further; take "

@@ -123,6 +123,11 @@ struct Family {
     std::string teacher;               ///< the class with two classifiers; empty: there is none
     /// Those of `classes` that have no classifier: their answer are features.
     std::vector<std::string> bare = {};
+    /// Keys that published models have and the defaults of the class are not, for lists of what
+    /// works on a family.
+    nlohmann::ordered_json usual = nlohmann::ordered_json::object();
+    /// Whether a configuration that names none of them is taken for such a one.
+    bool bareFirst() const { return !bare.empty() && bare.front() == classes.front(); }
     std::int64_t patch = 16;  ///< patch_size where the file lacks it
     std::string prefix;       ///< prefix of the base model's tensors, which may be absent
     std::vector<std::pair<std::string, FieldValue>> fixed;  ///< options that are always so

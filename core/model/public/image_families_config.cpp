@@ -35,7 +35,7 @@ bool isClass(FamilyConfig& c, const std::string& name) {
 }
 
 // What all have: biases everywhere, and the sizes under their common names.
-Family vision(const std::string& type, const char* title, double eps) {
+Family vision(const std::string& type, const std::string& title, double eps) {
     Family f;
     f.type = type, f.title = title, f.architecture = kPublicImageModel;
     f.fixed = {{"norm_type", std::string("layernorm")},
@@ -265,6 +265,7 @@ Family beit() {
     f.classes = {"BeitForImageClassification", "BeitModel"}, f.bare = {"BeitModel"};
     f.prefix = "beit.";
     f.fixed.emplace_back("key_bias", false);
+    f.usual = {{"use_relative_position_bias", true}};
     f.limits = {{"hidden_act", {"gelu"}}};
     f.keys.erase(f.keys.begin() + 5);
     f.neutral = kBackboneKeys;
@@ -349,7 +350,8 @@ void readTexts(PublicImageOptions& o, FamilyConfig& t, N width, N dff, N heads, 
 
 // The image tower of CLIP, with the texts or without.
 Family clip(bool texts) {
-    auto f = vision(texts ? "clip" : "clip_vision_model", "CLIP", 1e-5);
+    auto f = vision(texts ? "clip" : "clip_vision_model", texts ? "CLIP" : "CLIP, its image tower",
+                    1e-5);
     f.classes = texts
                     ? std::vector<std::string>{"CLIPModel", "CLIPForImageClassification"}
                     : std::vector<std::string>{"CLIPVisionModelWithProjection", "CLIPVisionModel"};
@@ -401,7 +403,9 @@ Family clip(bool texts) {
 // SigLIP, and SigLIP 2 of pictures of any form (NaFlex), with the texts or without.
 Family siglip(bool second, bool texts) {
     const std::string type = second ? "siglip2" : "siglip";
-    auto f = vision(texts ? type : type + "_vision_model", second ? "SigLIP 2" : "SigLIP", 1e-6);
+    const std::string title = second ? "SigLIP 2" : "SigLIP";
+    auto f = vision(texts ? type : type + "_vision_model",
+                    texts ? title : title + ", its image tower", 1e-6);
     const std::string name = second ? "Siglip2" : "Siglip";
     f.classes = texts ? std::vector<std::string>{name + "Model", name + "ForImageClassification"}
                       : std::vector<std::string>{name + "VisionModel"};
