@@ -167,6 +167,10 @@ private:
     }
 
     void stack() {
+        if (hasPrefix(m_points, "pool.") && m_words.take("query")) {
+            m_block = "pool";
+            return;
+        }
         for (const auto& [word, prefix] :
              std::array<std::pair<const char*, const char*>, 4>{{{"layer", "blocks"},
                                                                  {"encoder", "encoder"},
@@ -198,9 +202,7 @@ private:
         return known.empty() ? "; this model has no layers" : "; this model has " + known + " N";
     }
 
-    std::string inBlock(const std::string& name) const {
-        return m_block.empty() ? name : m_block + "." + name;
-    }
+    std::string inBlock(const std::string& name) const { return pointIn(m_block, name); }
     bool has(const std::string& name) const { return hasPoint(m_points, inBlock(name)); }
 
     /// The first of the names that the model has.
@@ -441,6 +443,10 @@ std::string wordsOf(const Edit& edit) {
         stack = word + " " + std::to_string(std::stoll(number) + 1) + " ";
         name = edit.point.substr(dot + 1);
         break;
+    }
+    if (name.starts_with("pool.")) {
+        name.erase(0, 5), stack = "query ";
+        if (!name.ends_with("_out")) name = "attn." + name;
     }
     auto where = edit.selection;
     const bool simple = std::all_of(where.begin(), where.end(), [](const auto& item) {

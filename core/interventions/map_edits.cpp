@@ -35,6 +35,7 @@ Numbered numbered(const std::string& name) {
 /// The prefix of the hook points of a layer of the probe; `cross` for its attention to another
 /// sequence.
 std::string blockOf(const std::string& layer, const std::vector<PointInfo>& points, bool& cross) {
+    if (layer == "learned query") return "pool";
     auto name = numbered(layer);
     if (name.number == 0) return {};
     static const std::string crossing = " cross";
@@ -60,9 +61,7 @@ class Names {
 public:
     Names(const std::vector<PointInfo>& points, std::string block)
         : m_points(points), m_block(std::move(block)) {}
-    std::string in(const std::string& name) const {
-        return m_block.empty() ? name : m_block + "." + name;
-    }
+    std::string in(const std::string& name) const { return pointIn(m_block, name); }
     /// The first of the names that the layer has; empty if there is none.
     std::string first(std::initializer_list<const char*> names) const {
         for (const char* name : names)
@@ -123,6 +122,13 @@ bool selects(const AxisSelection& s, std::int64_t place, std::int64_t size) {
 }
 
 }  // namespace
+
+std::string pointIn(const std::string& block, const std::string& name) {
+    static const std::string attention = "attn.";
+    if (block.empty()) return name;
+    const bool itself = block == "pool" && name.starts_with(attention);
+    return block + "." + (itself ? name.substr(attention.size()) : name);
+}
 
 bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix) {
     return std::any_of(points.begin(), points.end(),

@@ -34,6 +34,9 @@ struct MapTarget {
 };
 
 /// Whether the name of any of the points begins with `prefix`.
+/// The point of a part of a block, "attn.hook_z" in "blocks.1"; without a block the name itself. A
+/// learned query, "pool", is an attention itself: its points have no "attn.".
+std::string pointIn(const std::string& block, const std::string& name);
 bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix);
 
 /// The hook points of a map. Throws OptionError if it has none.

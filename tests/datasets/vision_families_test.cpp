@@ -13,8 +13,10 @@
 #include "analysis/verify/verify.h"
 #include "checkpoint/checkpoint.h"
 #include "datasets/pictures.h"
-#include "datasets/readers/image_folder.h"
+#include "datasets/readers/picture_file.h"
 #include "files/atomic_file.h"
+#include "interventions/edit_words.h"
+#include "interventions/named_edits.h"
 #include "model/model.h"
 #include "model/public/family.h"
 #include "model/public/public_options.h"
@@ -181,6 +183,32 @@ TEST(VisionFamilies, TheMapOfALearnedQueryHasAPlaceOfItsOwn) {
         }
     EXPECT_EQ(maps, 4);
     EXPECT_TRUE(found.probabilities.empty()) << "features are no chances";
+}
+
+TEST(VisionFamilies, PartsAreTakenOutByWords) {
+    const auto changes = [](const char* name, const char* words) {
+        core::OpenedModel model(kCases + name, "", "cpu");
+        const auto sample = model.referenceInput(0);
+        const auto points = model.points(sample);
+        const auto edits = core::editsNamed({words}, points, core::EditUse::Inspect);
+        EXPECT_EQ(core::wordsOf(edits), words);
+        const auto output = [&](const core::Interventions& with) {
+            torch::Tensor out;
+            model.withInput(sample, with, [&](core::ModelImpl& m, const core::ModelInput& input) {
+                out = m.forward(input).clone();
+            });
+            return out;
+        };
+        core::Interventions with;
+        with.edits = edits;
+        return (output(with) - output({})).abs().max().item<double>();
+    };
+    for (const char* words :
+         {"layer 1 head 2 zero", "layer 2 feed-forward zero", "layer 1 head 1 edge 2 1 mask"})
+        for (const char* name : {"dinov2_registers", "siglip"})
+            EXPECT_GT(changes(name, words), 1e-4) << name << " " << words;
+    EXPECT_GT(changes("siglip", "query head 2 zero"), 1e-4);
+    EXPECT_GT(changes("siglip", "query feed-forward zero"), 1e-4);
 }
 
 TEST(VisionFamilies, RegistersAreNamed) {

@@ -34,7 +34,7 @@ QString tokenLabel(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("cls");
     if (grid.isDistillation(token)) return QStringLiteral("dist");
     if (const int number = grid.registerOf(token); number > 0)
-        return QStringLiteral("reg %1").arg(number);
+        return QStringLiteral("r%1").arg(number);
     const int patch = patchOfToken(grid, token);
     if (patch < 0) return QString::number(token);
     return QStringLiteral("(%1,%2)").arg(patch / grid.columns).arg(patch % grid.columns);
