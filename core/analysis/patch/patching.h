@@ -15,6 +15,8 @@
 
 namespace relascope::core {
 
+class OpenedModel;  // open_model.h
+
 /// A number of one input's scores, at one position of those that have several.
 struct AnswerMetric {
     /// Following: the log-probability (nats) of the tokens behind the last difference of A and B.
