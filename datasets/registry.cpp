@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <map>
 
+#include "datasets/readers/masked_pictures.h"
 #include "datasets/readers/prepared_images.h"
 #include "datasets/registry.h"
 #include "types/data_kind.h"
@@ -49,6 +50,10 @@ core::DataSplits openRunData(const RunOptions& o, const core::ProgressCallback& 
 core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
                                     const std::string& split,
                                     const core::ProgressCallback& progress, std::stop_token stop) {
+    if (isMaskedFolder(path)) {
+        const auto side = static_cast<int>(o.image_side);
+        return readMaskedPictures(path, side, side, o.preprocessor, progress, std::move(stop));
+    }
     const auto& opener = openerOf(dataKind(o.kind));
     if (opener.evaluate)
         return preparedImages(opener.evaluate(path, o, split, progress, std::move(stop)), o);

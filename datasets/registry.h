@@ -53,7 +53,8 @@ core::DataSplits openRunData(const RunOptions& options, const core::ProgressCall
 
 /// Opens other files for evaluation. For Relational Games an .npz file, or a folder with
 /// <task>_<split>.npz, from which `split` selects. For other kinds a folder as in data.path; an
-/// empty split means test. Throws OptionError for kinds that have no files.
+/// empty split means test. A folder with objects.csv is one of pictures with masks, for every kind
+/// (masked_pictures.h). Throws OptionError for kinds that have no files.
 core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options,
                                     const std::string& split,
                                     const core::ProgressCallback& progress = {},

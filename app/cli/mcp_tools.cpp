@@ -30,7 +30,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostPicture = 8 << 20;  // bytes of a PNG in an answer
-constexpr const char* kPictureDpi = "96";        // a picture for a model to look at, not for print
+constexpr const char* kWritten = "save";   // the field of questions that names a file to write
+constexpr const char* kPictureDpi = "96";  // a picture for a model to look at, not for print
 
 FieldSpec toolField(const char* name, FieldKind kind, const char* help) {
     FieldSpec spec{name, "", help, kind};
@@ -220,6 +221,7 @@ Json McpTools::list() const {
     Json all = Json::array();
     for (const auto& command : core::questionCommands()) {
         auto schema = core::schemaOf(command);
+        if (m_folder.empty()) schema["properties"].erase(kWritten);
         if (drawsPictures(command)) {
             schema["properties"]["picture"] = core::schemaOf(pictureField());
             if (!m_folder.empty()) schema["properties"]["out"] = core::schemaOf(outField());
@@ -252,6 +254,14 @@ Json McpTools::question(const std::string& tool, Json arguments, const std::stop
         if (!m_folder.empty())
             if (const auto given = taken(arguments, "out"); !given.is_null())
                 out = madePlace("out", std::get<std::string>(valueOf(outField(), given)));
+    }
+    if (const auto given = taken(arguments, kWritten); !given.is_null()) {
+        if (m_folder.empty())
+            throw OptionError(kWritten,
+                              "names a file, and nothing is written; start the server "
+                              "with --write FOLDER, or leave it out");
+        if (!given.is_string()) throw OptionError(kWritten, "is no text");
+        arguments[kWritten] = madePlace(kWritten, given.get<std::string>());
     }
     const auto words = core::wordsOf(core::questionOf(tool, arguments));
     const PictureFolder folder;

@@ -18,9 +18,20 @@
 
 namespace relascope::app {
 
+namespace {
+
+/// The analyses of this page, the atlas first.
+std::vector<const core::Analysis*> atlasTabs() {
+    auto all = core::analysesOf(core::AnalysisPage::Atlas);
+    std::stable_partition(all.begin(), all.end(),
+                          [](const auto* one) { return one == &core::analysisNamed("atlas"); });
+    return all;
+}
+
+}  // namespace
+
 AtlasPage::AtlasPage(Controllers& controllers)
-    : AnalysisWindow({&core::analysisNamed("atlas"), &core::analysisNamed("scan")},
-                     controllers.history, controllers.measurements),
+    : AnalysisWindow(atlasTabs(), controllers.history, controllers.measurements),
       m_controllers(controllers) {
     auto& c = m_controllers;
     m_atlas = static_cast<widgets::AtlasView*>(tab("atlas")->view());

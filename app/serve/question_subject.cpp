@@ -11,9 +11,11 @@
 #include "analysis/pairs/pair_inputs.h"
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
+#include "datasets/readers/masked_pictures.h"
 #include "datasets/registry.h"
 #include "files/command_line.h"
 #include "model/public/family.h"
+#include "model/public/public_options.h"
 #include "model/recorded/recorded_options.h"
 #include "options/pair_data.h"
 #include "probe/probe_memory.h"
@@ -275,6 +277,17 @@ core::DatasetPtr pairsOf(const core::OpenedModel& model, const Question& a, Open
     return pairs;
 }
 
+/// Reads pictures as the model does, whatever it was trained on.
+void fitPictures(const ModelOptions& model, DataOptions& options) {
+    const auto* images = model.find<ImageInput>();
+    if (!images)
+        throw OptionError("--data", "is a folder of pictures with masks, and " +
+                                        core::modelTitle(model) + " does not read images");
+    options.image_side = images->image_shape[1];
+    if (const auto* family = model.find<core::PublicImageOptions>())
+        options.preprocessor = family->preprocessor;
+}
+
 void readData(AskedSubject& input, const core::Analysis& analysis, const wire::Asked& a,
               OpenedDataSets& sets) {
     auto& subject = input.subject;
@@ -311,8 +324,12 @@ void readData(AskedSubject& input, const core::Analysis& analysis, const wire::A
         return use(core::folderName(text));
     }
     if (!file.empty()) {
-        subject.data = datasets::openEvaluationData(file, model.run().data, split, sets.progress(),
-                                                    sets.stop());
+        auto options = model.run().data;
+        const bool masked = datasets::isMaskedFolder(file);
+        if (masked) fitPictures(model.options(), options);
+        subject.data =
+            datasets::openEvaluationData(file, options, split, sets.progress(), sets.stop());
+        if (masked) requireFit(model, *subject.data);
         return use(core::folderName(file));
     }
     if (!own)

@@ -33,7 +33,7 @@ TEST(Cli, ListsForPeopleAndPrograms) {
     EXPECT_EQ(runCli("--help").code, 0);
     EXPECT_EQ(runCli("--version").out.rfind("relascope 0.", 0), 0u);
     const auto presets = json(runCli("presets --json"));
-    EXPECT_EQ(presets.size(), 35u);
+    EXPECT_EQ(presets.size(), 37u);
     for (const auto& p : presets) {
         if (p["name"] != "relational-games-same") continue;
         EXPECT_EQ(p["models"].size(), 14u);

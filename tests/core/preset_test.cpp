@@ -162,7 +162,7 @@ TEST(Estimates, KnowHowMuchAllOfTheDataIs) {
 }
 
 TEST(Presets, AllCanBeBuiltAndEstimated) {
-    EXPECT_EQ(presets().size(), 35u);
+    EXPECT_EQ(presets().size(), 37u);
     for (const auto& preset : presets())
         for (const auto& variant : preset.variants) {
             const auto options = presetOptions(preset.name, variant);

@@ -21,22 +21,28 @@ double shareOfVariance(const torch::Tensor& covariance, const torch::Tensor& bas
     return (held / covariance.trace()).item<double>();
 }
 
-torch::Tensor randomSubspace(const torch::Tensor& covariance, std::int64_t dimensions, double share,
-                             std::uint64_t seed) {
+RandomSubspaces::RandomSubspaces(const torch::Tensor& covariance) {
     const auto [values, axes] = torch::linalg_eigh(covariance);
-    const auto variance = values.clamp_min(kLeastVariance * values.max()) / values.max();
+    m_variance = values.clamp_min(kLeastVariance * values.max()) / values.max();
+    m_axes = axes;
+}
+
+torch::Tensor RandomSubspaces::draw(std::int64_t dimensions, double share,
+                                    std::uint64_t seed) const {
     auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-    const auto normal = torch::randn({variance.size(0), dimensions}, generator, torch::kDouble);
+    const auto normal = torch::randn({m_variance.size(0), dimensions}, generator, torch::kDouble);
+    const auto all = m_variance.sum();
+    // In the principal axes.
     const auto subspace = [&](double beta) {
-        const auto [q, r] = torch::linalg_qr(normal * variance.pow(0.5 * beta).unsqueeze(1));
-        return torch::matmul(axes, q);
+        return std::get<0>(torch::linalg_qr(normal * m_variance.pow(0.5 * beta).unsqueeze(1)));
     };
     double low = kFlattest, high = kSteepest;
     for (int step = 0; step < kHalvings; ++step) {
         const double middle = 0.5 * (low + high);
-        (shareOfVariance(covariance, subspace(middle)) < share ? low : high) = middle;
+        const auto held = (subspace(middle).square().sum(1) * m_variance).sum() / all;
+        (held.item<double>() < share ? low : high) = middle;
     }
-    return subspace(0.5 * (low + high));
+    return torch::matmul(m_axes, subspace(0.5 * (low + high)));
 }
 
 double squaredCorrelation(const std::vector<double>& a, const std::vector<double>& b,

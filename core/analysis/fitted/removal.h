@@ -17,11 +17,18 @@ namespace relascope::core {
 /// The share of the stream's variance in a subspace with this orthonormal basis [d, k].
 double shareOfVariance(const torch::Tensor& covariance, const torch::Tensor& basis);
 
-/// A random subspace of `dimensions` that holds the same `share` of the variance: normal numbers in
-/// the stream's principal axes, each times its variance to the power beta / 2, with beta such that
-/// the share agrees. [d, dimensions], orthonormal columns.
-torch::Tensor randomSubspace(const torch::Tensor& covariance, std::int64_t dimensions, double share,
-                             std::uint64_t seed);
+/// Random subspaces that hold a given share of the variance: normal numbers in the stream's
+/// principal axes, each times its variance to the power beta / 2, with beta such that the share
+/// agrees, as far as any beta from -8 to 16 reaches it.
+class RandomSubspaces {
+public:
+    explicit RandomSubspaces(const torch::Tensor& covariance);
+    /// [d, dimensions], orthonormal columns.
+    torch::Tensor draw(std::int64_t dimensions, double share, std::uint64_t seed) const;
+
+private:
+    torch::Tensor m_variance, m_axes;  // [d] of the largest, [d, d]
+};
 
 /// Takes a subspace out at one point of a pass.
 class ProjectOut : public Hooks {

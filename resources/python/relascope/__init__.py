@@ -5,6 +5,7 @@
     relascope.watch(model, run, every=100, inputs=probe)             # maps of a model of PyTorch along its training
     relascope.record("similarity", r, kind="relation")               # a map of one's own, inside a forward
     relascope.analyse("runs/mine", "scan", seconds=20)               # the engine: analyse, command, maps, edit, generate
+    relascope.fit_relation("runs/mine", "same kind").auc             # a relation that is fitted afterwards
     relascope.read("runs/mine").metrics("validation")                # what is in a run folder
     relascope.map(weights), relascope.show("runs/mine")              # a picture in a notebook, the window
 
@@ -17,6 +18,7 @@ from typing import Union as _Union
 from . import reading
 from .capture import Inputs, Layer
 from .engine import Engine, EngineError, analyse, command, edit, generate, maps, show
+from .fitted import FittedRelation, fit_relation
 from .picture import MapPicture, map
 from .reading import RunError
 from .run import Run
@@ -29,5 +31,5 @@ def read(path: "_Union[str, _os.PathLike[str]]") -> reading.Run:
     return reading.Run(path)
 
 
-__all__ = ["Engine", "EngineError", "Inputs", "Layer", "MapPicture", "Run", "RunError", "Watch", "__version__", "analyse", "command",
-           "edit", "generate", "map", "maps", "read", "record", "show", "watch"]
+__all__ = ["Engine", "EngineError", "FittedRelation", "Inputs", "Layer", "MapPicture", "Run", "RunError", "Watch", "__version__", "analyse", "command",
+           "edit", "fit_relation", "generate", "map", "maps", "read", "record", "show", "watch"]

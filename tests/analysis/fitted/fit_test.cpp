@@ -235,14 +235,14 @@ TEST(Fitted, RandomSubspacesAreAsStrong) {
     const auto x = torch::randn({500, 10}, torch::kDouble) *
                    torch::logspace(0.0, -2.0, 10, 10.0, torch::kDouble);
     const auto covariance = torch::matmul(x.t(), x) / 500.0;
+    const core::RandomSubspaces random(covariance);
     for (const double share : {0.01, 0.2, 0.8}) {
-        const auto basis = core::randomSubspace(covariance, 2, share, 5);
+        const auto basis = random.draw(2, share, 5);
         EXPECT_NEAR(core::shareOfVariance(covariance, basis), share, 1e-4);
         EXPECT_TRUE(torch::allclose(torch::matmul(basis.t(), basis), torch::eye(2, torch::kDouble),
                                     1e-8, 1e-8));
     }
-    EXPECT_FALSE(torch::allclose(core::randomSubspace(covariance, 2, 0.2, 5),
-                                 core::randomSubspace(covariance, 2, 0.2, 6)));
+    EXPECT_FALSE(torch::allclose(random.draw(2, 0.2, 5), random.draw(2, 0.2, 6)));
 }
 
 TEST(ObjectAttention, SharesAreThoseOfPlainSums) {

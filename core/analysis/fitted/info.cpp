@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/fitted/fitted.h"
+#include "answers/column_table.h"
+
+namespace relascope::core {
+
+const FieldTable<FittedOptions>& fittedFields() {
+    using O = FittedOptions;
+    static const FieldTable<O> table = {
+        fields::text(
+            &O::fact, "fact", "Fact",
+            "fact of pairs of objects that the relation is fitted to, as same kind; without it "
+            "the first that the data have"),
+        fields::text(&O::layer, "layer", "Layer",
+                     "the stream after which layer, 0 before the first, or all: the best"),
+        fields::choice(&O::form, "form", "Form", "symmetric, any, diagonal or distance",
+                       {"symmetric", "any", "diagonal", "distance"}),
+        fields::choice(&O::scale, "scale", "Scale",
+                       "stream prefers what is large in the stream, white finds what can be read "
+                       "at all",
+                       {"stream", "white"}),
+        fields::integer(&O::directions, "directions", "Directions",
+                        "principal directions of the stream that are read, at most", 1, 4096),
+        fields::integer(&O::examples, "examples", "Examples",
+                        "examples to fit, to choose and to test on, at most", 10, 1e6),
+        fields::integer(&O::untrained, "untrained", "Untrained models",
+                        "models with fresh weights on which the same is fitted", 0, 64),
+        fields::boolean(&O::remove, "remove", "Take it out",
+                        "also measures what the model answers without it, beside random subspaces "
+                        "as strong"),
+        fields::path(fields::text(&O::save, "save", "Save as",
+                                  "file of the fitted relation, NAME.safetensors")),
+        fields::path(fields::text(&O::attributes, "attributes", "Attributes",
+                                  "CSV of facts of pairs: example, i, j and a column for each")),
+        fields::integer(&O::seed, "seed", "Seed", "of the split of the examples", 0, 1e9)};
+    return table;
+}
+
+Answer emptyFitted(bool masks) {
+    using namespace columns;
+    const NumberFormat auc{3}, share{1, true}, points{1, true, true};
+    const auto value = [&](const char* key, const char* title, const char* help) {
+        return number(key, {title, auc, help});
+    };
+    auto one = tableWith(
+        "", "", text("fact", {"Fact"}), text("form", {"Form"}), text("layer", {"Layer"}),
+        text("point"), text("word", {"Word"}),
+        number("auc", {"AUC", auc, "Within places, on the examples to test", "low", "high"}),
+        number("low"), number("high"),
+        value("within_examples", "Within examples", "Pairs of one example against each other"),
+        integer("rank", {"Rank", {}, "The least whose AUC is within 0.005 of the whole's"}),
+        number("ridge"), number("bias"), integer("directions"),
+        value("place_alone", "Place alone", "What the place of a pair says"),
+        value("one_side", "One side", "What either object says alone"),
+        value("input", "Input", "The same fit on pixels, tokens or vectors"),
+        integer("examples", {"To fit"}), integer("examples_to_choose", {"To choose"}),
+        integer("examples_to_test", {"To test"}), integer("left_out", {"Left out"}),
+        integer("yes", {"Pairs of yes"}), integer("no", {"Pairs of no"}), text("saved", {"Saved"}));
+    auto layers =
+        tableWith("layers", "Layers", text("layer", {"Stream"}), text("point"),
+                  integer("directions", {"Directions"}),
+                  value("chosen", "AUC to choose", "On the examples to choose the layer by"),
+                  value("auc", "AUC", "On the examples to test"),
+                  value("untrained_low", "Untrained, least", "Of models with fresh weights"),
+                  value("untrained_high", "most", "Of models with fresh weights"));
+    auto chance = tableWith("chance", "Chance", text("of", {"Of"}), integer("number", {"Number"}),
+                            value("auc", "AUC", "On the examples to test"));
+    auto ranks = tableWith("ranks", "Ranks", integer("rank", {"Rank"}),
+                           value("chosen", "AUC to choose", "On the examples to choose by"),
+                           value("auc", "AUC", "On the examples to test"));
+    auto heads = tableWith(
+        "heads", "Heads like it", text("map", {"Map"}),
+        number("r2", {"R^2", auc,
+                      "Squared correlation of its score with the fitted relation, less places"}),
+        number("untrained", {"Untrained, most", auc, "Of all heads of models with fresh weights"}),
+        flag("has", {"Has it"}));
+    auto removed = tableWith(
+        "removed", "Taken out", integer("rank", {"Rank"}), integer("dimensions", {"Dimensions"}),
+        number("variance", {"Variance", {2, true}, "Share of the stream's"}),
+        number("change", {"Change", points, "Of the metric", "low", "high"}), number("low"),
+        number("high"), number("random", {"Random", points, "Mean of subspaces as strong"}),
+        number("random_low", {"least", points}), number("random_high", {"most", points}),
+        number("beyond",
+               {"Beyond", points, "The change less that mean", "beyond_low", "beyond_high"}),
+        number("beyond_low"), number("beyond_high"),
+        value("again", "AUC again", "What can be fitted behind it"));
+    Answer answer{{std::move(one), tableWith("sentences", "Sentences", text("text", {"Sentence"})),
+                   std::move(layers), std::move(chance), std::move(ranks), std::move(heads),
+                   std::move(removed)}};
+    if (masks)
+        answer.tables.push_back(tableWith(
+            "attention", "Attention by objects", text("map", {"Map"}), text("to", {"To"}),
+            number("share", {"Share", share, "Of patches on objects, mean over examples"}),
+            number("place_alone", {"Place alone", share, "By the mean map"}),
+            number("difference", {"Difference", points, {}, "low", "high"}), number("low"),
+            number("high")));
+    return answer;
+}
+
+const RegisterAnalysis kFitted([] {
+    Analysis a;
+    a.name = "fit-relation";
+    a.place = 95;
+    a.title = "Fitted";
+    a.group = AnalysisGroup::Pairs;
+    a.summary = "fits a relation to a fact of pairs on the frozen stream of any model";
+    a.purpose =
+        "A relation is fitted to a fact of pairs, such as being the same kind, on the stream of "
+        "each layer: whether the fact can be read, whether that was learned, and whether the model "
+        "needs it.";
+    a.progressText = "Fitting relations";
+    a.page = AnalysisPage::Atlas;
+    a.input = AnalysisInput::Data;
+    a.onDemand = true;
+    a = answering(a, fittedFields(), OfferedIn::Row);
+    for (auto& field : a.fields) field.attribute = field.spec.name == "fact";
+    return a;
+});
+
+}  // namespace relascope::core

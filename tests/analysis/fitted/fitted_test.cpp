@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// fit-relation as an analysis: its tables, the file that it saves, what it refuses, its words.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "analysis/fitted/fitted.h"
+#include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
+#include "interventions/edit_words.h"
+#include "interventions/relation_file.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+#include "tests/datasets/step_run.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+struct Fitting : StepSubject {
+    Fitting() : StepSubject(smallDual(4, 200)) {}
+    Answer fit(core::OptionValues values) {
+        values.try_emplace("fact", std::string("same shape"));
+        values.try_emplace("examples", std::int64_t{120});
+        values.try_emplace("untrained", std::int64_t{1});
+        return core::runnerOf(core::analysisNamed("fit-relation")).run(subject, values, {});
+    }
+    void refused(const core::OptionValues& values, const std::string& field,
+                 const std::string& words) {
+        try {
+            fit(values);
+            ADD_FAILURE() << "was fitted; expected: " << words;
+        } catch (const OptionError& error) {
+            EXPECT_EQ(error.field(), field);
+            EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
+        }
+    }
+};
+
+TEST(FitRelation, GivesTablesAndAFile) {
+    Fitting of;
+    const TemporaryFolder folder("fitted");
+    std::filesystem::create_directories(folder.path());
+    const auto path = folder / "same-shape.safetensors";
+    const auto answer = of.fit({{"save", path}, {"remove", true}});
+    const auto layers = of.model.options().number("n_layers");
+    EXPECT_EQ(answer.table("layers").rows(), static_cast<std::size_t>(layers + 1));
+    EXPECT_EQ(answer.text("saved"), path);
+    EXPECT_GE(answer.number("auc"), answer.number("low"));
+    EXPECT_LE(answer.number("auc"), answer.number("high"));
+    EXPECT_GT(answer.table("chance").rows(), 1u);
+    EXPECT_GE(answer.table("sentences").rows(), 1u);
+    EXPECT_GE(answer.table("removed").rows(), 1u);
+    const auto relation = core::readRelation(path);
+    EXPECT_EQ(relation.fact, "same shape");
+    EXPECT_EQ(relation.point, answer.text("point"));
+    EXPECT_EQ(static_cast<double>(relation.rank), answer.number("rank"));
+    const auto points = of.model.points(of.subject.data->sample(0));
+    const auto edit = core::editFromWords("fitted " + path + " out", points);
+    EXPECT_EQ(edit.point, relation.point);
+    EXPECT_NO_THROW(of.model.probe(of.subject.data->sample(0), {}, {{{}, {}, {}, {edit}}, {}}));
+}
+
+TEST(FitRelation, RefusesWhatCannotBeFitted) {
+    Fitting of;
+    of.refused({{"fact", std::string("same shepe")}}, "fact", "same shape");
+    of.refused({{"layer", std::string("9")}}, "layer", "neither all nor a number");
+    of.refused({{"layer", std::string("one")}}, "layer", "neither all nor a number");
+    of.refused({{"form", std::string("square")}}, "form", "symmetric");
+}
+
+FittedFacts clearFacts() {
+    FittedFacts facts;
+    facts.fact = "same kind", facts.form = "symmetric", facts.noun = "images";
+    facts.layer = "after layer 3", facts.layers = 5;
+    facts.examples = 100, facts.yes = 900, facts.no = 5000;
+    facts.auc = 0.984, facts.low = 0.957, facts.high = 0.994;
+    facts.beyondPlaceLow = 0.3, facts.beyondSideLow = 0.3;
+    facts.place = 0.53, facts.oneSide = 0.54, facts.pixels = 0.84;
+    facts.untrained = {0.85, 0.86, 0.866, 0.846}, facts.exchanged = {0.4, 0.6, 0.66};
+    facts.keptRank = 12;
+    return facts;
+}
+
+TEST(FittedWords, FollowTheirRules) {
+    auto facts = clearFacts();
+    EXPECT_TRUE(core::fittedWords(facts).learned);
+    EXPECT_NE(core::fittedSentences(facts).front().find("untrained models 0.846 to 0.866"),
+              std::string::npos)
+        << core::fittedSentences(facts).front();
+    facts.untrained = {0.98, 0.97, 0.985, 0.98};
+    EXPECT_TRUE(core::fittedWords(facts).read);
+    EXPECT_FALSE(core::fittedWords(facts).learned);
+    EXPECT_NE(core::fittedSentences(facts).front().find("nothing is shown to have been learned"),
+              std::string::npos);
+    facts = clearFacts(), facts.exchanged.push_back(0.96);
+    EXPECT_FALSE(core::fittedWords(facts).read);
+    facts = clearFacts(), facts.beyondSideLow = -0.01;
+    EXPECT_FALSE(core::fittedWords(facts).read);
+    facts = clearFacts(), facts.low = 0.59;
+    EXPECT_FALSE(core::fittedWords(facts).read);
+    facts = clearFacts(), facts.untrained.pop_back();
+    EXPECT_FALSE(core::fittedWords(facts).learned) << "of three models nothing is said";
+    facts = clearFacts(), facts.examples = 49;
+    EXPECT_FALSE(core::fittedWords(facts).enough);
+    facts = clearFacts(), facts.yes = 49;
+    EXPECT_FALSE(core::fittedWords(facts).enough);
+}
+
+TEST(FittedWords, CarriesNeedsMoreThanRandomSubspaces) {
+    auto facts = clearFacts();
+    facts.metric = "accuracy", facts.base = 0.98, facts.untrainedMetric = {0.5, 0.49, 0.51, 0.5};
+    FittedFacts::Removal one;
+    one.rank = 2, one.dimensions = 2, one.variance = 0.12;
+    one.change = {"accuracy", 0.98, 0.55, -0.43, -0.5, -0.36};
+    one.randomMean = -0.13, one.randomLow = -0.2, one.randomHigh = -0.04;
+    one.cheaper = 20, one.random = 20;
+    one.beyond = {"accuracy", 0.85, 0.55, -0.3, -0.34, -0.26};
+    facts.removals = {one};
+    EXPECT_EQ(core::fittedWords(facts).carries, 0);
+    EXPECT_NE(core::fittedSentences(facts).back().find("20 random subspaces as strong"),
+              std::string::npos)
+        << core::fittedSentences(facts).back();
+    facts.removals[0].cheaper = 18;
+    EXPECT_EQ(core::fittedWords(facts).carries, -1);
+    facts.removals[0] = one, facts.removals[0].beyond.high = 0.01;
+    EXPECT_EQ(core::fittedWords(facts).carries, -1);
+    facts.removals[0] = one, facts.removals[0].rank = 13;
+    EXPECT_EQ(core::fittedWords(facts).carries, -1) << "beyond the rank that is kept";
+    facts.removals[0] = one, facts.base = 0.5;
+    EXPECT_EQ(core::fittedWords(facts).carries, -1) << "a model that answers by chance";
+}
+
+}  // namespace
+}  // namespace relascope
