@@ -57,7 +57,9 @@ Json jsonOf(const core::Analysis& analysis, const Answer& result,
         all["step"] = captured ? captured->step() : input.subject.model->step();
     if (!input.sample.empty()) all["sample"] = input.sample;
     all.update(analysis.json(result));
-    if (!captured) addEdits(all, *input.subject.model, input.subject.interventions.edits);
+    if (captured) return all;
+    addEdits(all, *input.subject.model, input.subject.interventions.edits);
+    if (input.subject.model) addHead(all, *input.subject.model);
     return all;
 }
 
@@ -110,7 +112,9 @@ struct Wanted {
 int runAnalysis(const core::Analysis& analysis, const Question& asked,
                 const core::OptionValues& values, const Wanted& wanted, const Call& call) {
     const auto stop = stopOnSignals();
-    const auto& [path, hub, checkpoint, weights, edits, device] = asked.subjects.front();
+    const auto& named = asked.subjects.front();
+    const auto &path = named.path, &checkpoint = named.checkpoint;
+    const auto& edits = named.edits;
     const auto& out = wanted.out;
     if (!out.empty())
         analysis.report  ? endingOf(out, {".html", ".csv", ".json"})
@@ -125,7 +129,8 @@ int runAnalysis(const core::Analysis& analysis, const Question& asked,
     const wire::Asked question(asked);
     auto found = serve::capturedSubject(analysis, question);
     if (!found) {
-        model.emplace(path, checkpoint, device.empty() ? "auto" : device, stop);
+        model.emplace(path, checkpoint, serve::deviceOf(named), stop, core::ProgressCallback(),
+                      named.imageSize);
         if (!model->warning().empty())
             std::cerr << "warning: " << plainName(path) << ": " << plainName(model->warning())
                       << "\n";
@@ -133,6 +138,8 @@ int runAnalysis(const core::Analysis& analysis, const Question& asked,
         found = withOptionNames(
             analysis, [&] { return serve::subjectOf(analysis, question, values, &*model, sets); });
         nameEdits(path, found->subject.interventions.edits);
+        if (const auto said = serve::headRemark(*model); !said.empty())
+            std::cerr << plainName(path) << ": " << plainName(said) << "\n";
         if (analysis.twoModels) found->subject.other = serve::otherSubject(question, *found, sets);
     }
     const auto& input = *found;
@@ -212,7 +219,8 @@ int inspectAlong(const InspectArguments& a, const Call& call) {
                           "is missing: --along needs a cell, as --source I --to J");
     auto asked = a.input;
     asked.command = "along";
-    asked.subjects = {{a.path, {}, {}, {}, a.edits, a.device}};
+    asked.subjects.resize(1);
+    asked.subjects[0].checkpoint.clear();
     const auto whole = [](int value) { return static_cast<std::int64_t>(value); };
     core::OptionValues values = {{"kind", a.kind},          {"layer", whole(a.layer)},
                                  {"index", whole(a.index)}, {"source", whole(a.source)},

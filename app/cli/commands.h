@@ -101,10 +101,12 @@ struct InspectArguments {
     std::int64_t step = -1;
     std::string named;  ///< in place of a step: "last", "best"
     std::vector<std::string> edits;
-    std::string other;  ///< the model whose maps are taken from those of `path`
+    std::string head, imageSize;  ///< Model::head, Model::imageSize
+    std::string other;            ///< the model whose maps are taken from those of `path`
     std::int64_t otherStep = -1;
     std::string otherNamed;
     std::vector<std::string> otherEdits;
+    std::string otherHead, otherImageSize;
     std::string show;  ///< empty: after, of two models the difference
     int layer = 1, index = 1, source = -1;
     std::vector<int> layers;         ///< layers of the papers' figure, from 1

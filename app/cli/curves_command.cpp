@@ -24,7 +24,8 @@ int curves(const Asked& a, const Call& call) {
     }
     wire::CurvesFigure figure{{}, core::lookOf(a.question, core::curveLookFields())};
     std::vector<core::CurvePoint> points;
-    for (const auto& [run, hub, checkpoint, weights, edits, device] : a.question.subjects) {
+    for (const auto& subject : a.question.subjects) {
+        const auto& run = subject.path;
         const auto info = core::readRunInfo(run);  // says what is no run
         core::requirePoints(run);
         figure.runs.push_back(std::filesystem::absolute(run).lexically_normal().string());

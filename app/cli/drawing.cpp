@@ -194,7 +194,9 @@ std::string captionOf(const std::string& path, const core::OpenedModel& model,
                       const std::string& more) {
     std::string caption = folderName(path);
     if (model.isRun()) caption += ", step " + std::to_string(model.step());
-    return more.empty() ? caption : caption + ", " + more;
+    if (!more.empty()) caption += ", " + more;
+    const auto head = core::headText(model.head());
+    return head.empty() ? caption : caption + ", by " + head;
 }
 
 }  // namespace relascope::cli

@@ -64,6 +64,23 @@ void addEdits(Json& object, const core::OpenedModel& opened, const EditList& edi
     if (auto means = meansJson(opened, edits); !means.is_null()) object["means"] = std::move(means);
 }
 
+void addHead(Json& object, const core::OpenedModel& opened) {
+    const auto& head = opened.head();
+    const auto text = core::headText(head);
+    if (text.empty()) return;
+    using Kind = HeadChoice::Kind;
+    Json json = {{"kind", head.kind == Kind::Means   ? "means"
+                          : head.kind == Kind::Ridge ? "ridge"
+                                                     : "texts"},
+                 {"text", text},
+                 {"classes", head.classes}};
+    if (head.fittedOn > 0) json["fitted_on"] = head.fittedOn;
+    if (head.kind == Kind::Ridge) json["ridge"] = head.ridge;
+    if (!head.file.empty()) json["file"] = head.file;
+    if (!head.note.empty()) json["note"] = head.note;
+    object["head"] = std::move(json);
+}
+
 std::string editedCaption(const std::string& path, const core::OpenedModel& opened,
                           const EditList& edits, const std::string& more) {
     const auto caption = captionOf(path, opened, more);
@@ -102,7 +119,8 @@ std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened
     if (const auto& training = opened.trainingEdits(); training.anyEnabled())
         json["training_edits"] = wordsOfEach(training);
     if (auto means = meansJson(opened, edits); !means.is_null()) json["means"] = std::move(means);
-    return json.dump(2);
+    addHead(json, opened);
+    return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string effectText(const EditEffect& effect, const EditList& edits, const std::string& split) {

@@ -29,6 +29,8 @@ nlohmann::ordered_json meansJson(const core::OpenedModel& opened, const EditList
 /// Adds "edits" (the words of each) and "means" to an object, if there are any.
 void addEdits(nlohmann::ordered_json& object, const core::OpenedModel& opened,
               const EditList& edits);
+/// Adds "head", with what the answers are of, where the model was given one.
+void addHead(nlohmann::ordered_json& object, const core::OpenedModel& opened);
 /// The caption of a result: "run, step 100, validation", followed by ", edited: ..." with edits.
 std::string editedCaption(const std::string& path, const core::OpenedModel& opened,
                           const EditList& edits, const std::string& more);

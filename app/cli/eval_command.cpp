@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 
 #include "analysis/open_model.h"
 #include "answers/answer_text.h"
@@ -78,14 +80,27 @@ void writeOut(const std::string& out, const char* question, const Answer& answer
     std::cerr << "wrote " << out << "\n";
 }
 
+/// The accuracy of the same head on a model with fresh weights, on the same examples.
+double untrainedAccuracy(const core::OpenedModel& opened, const core::DatasetPtr& data,
+                         std::int64_t batch, const std::stop_token& stop, ProgressLine& line) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(data->size()));
+    std::iota(all.begin(), all.end(), std::int64_t{0});
+    const auto found =
+        opened.untrainedScores(1, data, all, batch, "accuracy", stop, [&](double fraction) {
+            return line.show(fraction, "evaluating an untrained model"), true;
+        });
+    return found.front();
+}
+
 int evaluate(const Asked& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
     requireDrawing(a.out);
     const auto& asked = a.question;
     core::checkTogether(asked);
-    const auto& [path, hub, checkpoint, weights, edits, given] = asked.subjects.front();
-    const auto device = given.empty() ? "auto" : given;
+    const auto& named = asked.subjects.front();
+    const auto &path = named.path, &checkpoint = named.checkpoint;
+    const auto& edits = named.edits;
     const auto whole = [&](const char* name) { return asked.value<std::int64_t>(name); };
     const auto stepWord = asked.text("step"), file = asked.text("data");
     if (!stepWord.empty()) requireStep("--step", stepWord);
@@ -97,7 +112,8 @@ int evaluate(const Asked& a, const Call& call) {
                             : core::StepToOpen{stepWord.empty() ? checkpoint : step.name, ""};
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
     if (asked.option("pairs")) return evaluatePairs(asked, chosen.checkpoint, a.out, call);
-    core::OpenedModel opened(path, chosen.checkpoint, device);
+    core::OpenedModel opened(path, chosen.checkpoint, serve::deviceOf(named), stop, {},
+                             named.imageSize);
     if (!opened.warning().empty())
         std::cerr << "warning: " << plainName(path) << ": " << plainName(opened.warning()) << "\n";
     resolveTrainingEdits(edits, path, opened);
@@ -119,6 +135,13 @@ int evaluate(const Asked& a, const Call& call) {
     const wire::Asked question(asked);
     auto [data, split] = serve::evaluationData(question, opened, sets);
     data = core::withShorterWindows(data, tokens);
+    line.done();
+    if (const auto kept = asked.text("save_head"); !kept.empty()) {
+        opened.saveHead(kept);
+        std::cerr << "wrote " << plainName(kept) << "\n";
+    }
+    const auto remark = serve::headRemark(opened);
+    if (!remark.empty()) std::cerr << plainName(path) << ": " << plainName(remark) << "\n";
     if (!edits.empty()) {
         auto interventions = serve::interventionsOf(question, 0, opened, data->sample(0), sets);
         interventions.data.example = -1;
@@ -147,6 +170,9 @@ int evaluate(const Asked& a, const Call& call) {
     const auto result = opened.evaluate(data, batch, stop, [&](double fraction) {
         return line.show(fraction, "evaluating " + split), true;
     });
+    const auto untrained = remark.empty()
+                               ? std::nullopt
+                               : std::optional(untrainedAccuracy(opened, data, batch, stop, line));
     line.done();
     const auto size = text ? sizeOf(*data) : TextSize{};
     // Comparable between tokenizers, in contrast to the loss per token.
@@ -172,16 +198,22 @@ int evaluate(const Asked& a, const Call& call) {
         for (const double accuracy : result.classAccuracy) classes.push_back(finiteJson(accuracy));
         object["class_accuracy"] = classes;
     }
-    writeOut(a.out, "evaluate", core::answerOf(result), object.dump(2),
-             captionOf(path, opened, split), call.paper);
+    addHead(object, opened);
+    if (untrained) object["untrained_accuracy"] = finiteJson(*untrained);
+    const auto json = object.dump(2, ' ', false, Json::error_handler_t::replace);
+    writeOut(a.out, "evaluate", core::answerOf(result), json, captionOf(path, opened, split),
+             call.paper);
     if (call.json) {
-        std::cout << object.dump(2) << "\n";
+        std::cout << json << "\n";
     } else {
         auto values = result.values;
         values.emplace_back("accuracy", result.accuracy);
         print("%s, %lld %s: %s %.4f, %s", split.c_str(), static_cast<long long>(result.examples),
               text ? "windows" : "examples", size.hidden ? "masked-word loss" : "loss", result.loss,
               scoreText(values).c_str());
+        if (untrained)
+            print(" of %s; %.1f %% of the same head on an untrained model",
+                  core::headText(opened.head()).c_str(), 100.0 * *untrained);
         if (size.hidden)
             print(", %lld hidden words", static_cast<long long>(size.tokens));
         else if (text)

@@ -58,8 +58,10 @@ int generate(const Question& asked, const std::string& promptFile, const Call& c
     const auto stop = stopOnSignals();
     const auto options = serve::generateOptionsOf(asked);
     const std::string prompt = promptOf(asked, promptFile);
-    const auto& [path, hub, checkpoint, weights, edits, device] = asked.subjects.front();
-    core::OpenedModel opened(path, checkpoint, device.empty() ? "auto" : device, stop);
+    const auto& named = asked.subjects.front();
+    const auto &path = named.path, &checkpoint = named.checkpoint;
+    const auto& edits = named.edits;
+    core::OpenedModel opened(path, checkpoint, serve::deviceOf(named), stop, {}, named.imageSize);
     if (!opened.warning().empty())
         std::cerr << "warning: " << plainName(path) << ": " << plainName(opened.warning()) << "\n";
     if (const auto tokenizer = asked.text("tokenizer"); !tokenizer.empty())

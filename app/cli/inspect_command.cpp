@@ -77,6 +77,7 @@ void writeCapture(const std::string& file, const ProbeResult& result) {
 
 struct InspectResult {
     ProbeResult result;
+    nlohmann::ordered_json head;   ///< as addHead() says it; null: none
     std::string keptStep;          ///< the name of the kept weights that were used, if any
     EditList training;             ///< the edits that the weights are trained with
     std::string edits;             ///< the edits of the command line, in words
@@ -149,16 +150,21 @@ InspectResult inspectInput(InspectArguments a, const ProbeSample* input = nullpt
     const auto chosen =
         a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.named, ""};
     looked.keptStep = chosen.kept;
-    core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
+    core::OpenedModel opened(a.path, chosen.checkpoint, a.device, {}, {}, a.imageSize);
     if (const auto none = core::noRelationsText(opened.options());
         !none.empty() && !isCapture(a.out) && kindFromName(a.kind) != MapKind::SensoryAttention)
         throw OptionError("--kind", none + "; give --kind attention-sa");
     if (a.input.value("bf16", false)) opened.narrow();
     serve::OpenedDataSets sets;
     wire::Asked asked(a.input);
-    asked.subjects = {{a.path, {}, {}, {}, a.edits, a.device}};
+    asked.subjects = {{a.path, {}, {}, {}, a.edits, a.device, a.head, a.imageSize}};
     const auto read = input ? serve::SampleInput{*input, serve::classNamesOf(a.path, sets)}
                             : serve::readSample(opened, asked, sets);
+    if (!a.imageSize.empty() && !opened.warning().empty())
+        std::cerr << plainName(a.path) << ": " << plainName(opened.warning()) << "\n";
+    if (const auto said = serve::headRemark(opened); !said.empty())
+        std::cerr << plainName(a.path) << ": " << plainName(said) << "\n";
+    addHead(looked.head, opened);
     resolveTrainingEdits(a.edits, a.path, opened);
     looked.training = opened.trainingEdits();
     if (!a.edits.empty() || looked.training.anyEnabled())
@@ -185,6 +191,7 @@ std::string compareWith(const InspectArguments& given, InspectResult& looked) {
     auto a = given, b = given;
     a.show = b.show = "after";
     b.path = a.other, b.step = a.otherStep, b.named = a.otherNamed, b.edits = a.otherEdits;
+    b.head = a.otherHead, b.imageSize = a.otherImageSize;
     // Models make random inputs of their own, and runs have data of their own.
     const bool each = a.input.option("image") || a.input.option("text") || a.input.option("tokens");
     const auto sample = looked.result.sample;
@@ -326,7 +333,9 @@ InspectArguments withQuestion(InspectArguments a) {
         return static_cast<int>(asked.value(name, missing));
     };
     a.path = first.path, a.edits = first.edits;
+    a.head = first.head, a.imageSize = first.imageSize;
     a.other = second.path, a.otherEdits = second.edits;
+    a.otherHead = second.head, a.otherImageSize = second.imageSize;
     if (!first.device.empty()) a.device = first.device;
     const auto step = stepOf(first.checkpoint), otherStep = stepOf(second.checkpoint);
     a.step = step.number, a.named = step.name;
@@ -445,6 +454,7 @@ int inspect(const InspectArguments& given, const Call& call) {
         if (looked.training.anyEnabled()) json["training_edits"] = wordsOfEach(looked.training);
         if (!result.notFinite.empty()) json["not_finite"] = result.notFinite;
         if (!looked.means.is_null()) json["means"] = std::move(looked.means);
+        if (!looked.head.is_null()) json.update(looked.head);
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
         std::cout << csvOf(result, *map);

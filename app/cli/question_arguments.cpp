@@ -64,7 +64,11 @@ void declareModel(CLI::App& command, const std::string& of, const core::AskedMod
         command.add_option_function<std::string>(
             "--device", [&asked](const std::string& device) { asked.subjects[0].device = device; },
             "auto, cpu, cuda:0");
-    if (models.changed) command.add_option(prefix + "edit", model.edits, editHelp)->take_all();
+    if (!models.changed) return;
+    command.add_option(prefix + "edit", model.edits, editHelp)->take_all();
+    command.add_option(prefix + core::headOption(asked.command) + "," + prefix + "texts",
+                       model.head, core::kHeadHelp);
+    command.add_option(prefix + "image-size", model.imageSize, core::kImageSizeHelp);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "analysis/pairs/captured_maps.h"
 #include "analysis/pairs/pair_inputs.h"
 #include "data/text_tokens.h"
+#include "datasets/labelled_pictures.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/readers/masked_pictures.h"
 #include "datasets/registry.h"
@@ -35,10 +36,6 @@ std::string splitOf(const Question& a, const std::string& usual = "validation") 
 }
 const std::string& pathOf(const Question& a) {
     return a.subjects.front().path;
-}
-std::string deviceOf(const Question& a) {
-    const auto& device = a.subjects.front().device;
-    return device.empty() ? "auto" : device;
 }
 std::string runOf(const std::string& path) {
     return core::isRunFolder(path) ? path : core::runOfWeights(path);
@@ -96,6 +93,7 @@ ProbeSample givenSample(const core::OpenedModel& model, const ProbeSample& sampl
 
 SampleInput readSample(core::OpenedModel& opened, const wire::Asked& a, OpenedDataSets& sets) {
     SampleInput input;
+    giveHead(opened, a, sets);
     auto& sample = input.sample;
     input.classNames = a.classNames;
     using Ids = std::vector<std::int64_t>;
@@ -124,7 +122,7 @@ SampleInput readSample(core::OpenedModel& opened, const wire::Asked& a, OpenedDa
                               "a checkpoint has no data of its own; give --image, --text, "
                               "--tokens, --reference N or --random SEED");
         const auto split = splitOf(a);
-        const auto data = sets.at(*named, split);
+        const auto data = datasets::readyFor(opened.options(), sets.at(*named, split));
         const auto number = a.value<std::int64_t>("sample");
         if (number >= data->size())
             throw OptionError("--sample", std::to_string(number) + " is out of range: there are " +
@@ -176,13 +174,29 @@ core::Interventions interventionsOf(const wire::Asked& a, std::size_t which,
     return all;
 }
 
-EvaluationData evaluationData(const wire::Asked& a, const core::OpenedModel& model,
+namespace {
+
+/// The labelled pictures of a question about data, with the head by them given; none for models
+/// that take no head.
+HeadPictures giveHeadFor(const wire::Asked& a, core::OpenedModel& model, OpenedDataSets& sets) {
+    HeadPictures pictures;
+    if (core::takesHead(model.options())) pictures = headPictures(a, model, sets);
+    giveHead(model, a.subjects.front().head, pictures, sets);
+    return pictures;
+}
+
+}  // namespace
+
+EvaluationData evaluationData(const wire::Asked& a, core::OpenedModel& model,
                               OpenedDataSets& sets) {
     const auto& path = pathOf(a);
     const auto file = a.text("data");
     EvaluationData all{nullptr, a.text("split")};
     auto& split = all.split;
-    if (a.data) {
+    const auto pictures = giveHeadFor(a, model, sets);
+    if (pictures.measured) {
+        all = {pictures.measured, pictures.split};
+    } else if (a.data) {
         if (split.empty()) split = "validation";
         all.data = sets.at(*a.data, split);
     } else if (readsText(model)) {
@@ -197,8 +211,10 @@ EvaluationData evaluationData(const wire::Asked& a, const core::OpenedModel& mod
     } else {
         const auto own = dataOf(a, path);
         if (!own)
-            throw OptionError("--data",
-                              "a checkpoint has no data of its own; give a .npz file with --data");
+            throw OptionError(
+                "--data",
+                "a checkpoint has no data of its own; give a .npz file with --data, or a "
+                "folder with one folder for each class");
         if (split.empty()) {
             // Data that training has never seen, if there are any; with edits, the split on which
             // analyses that take parts out measure.
@@ -292,6 +308,7 @@ void readData(AskedSubject& input, const core::Analysis& analysis, const wire::A
               OpenedDataSets& sets) {
     auto& subject = input.subject;
     auto& model = *subject.model;
+    input.pictures = giveHeadFor(a, model, sets);
     const auto text = a.text("text"), file = a.text("data"), split = splitOf(a, analysis.split);
     const auto own = dataOf(a, pathOf(a));
     if (analysis.dataOptional && !own && text.empty() && file.empty()) {
@@ -308,6 +325,10 @@ void readData(AskedSubject& input, const core::Analysis& analysis, const wire::A
         input.points = subject.data->sample(0);
         input.caption = name;
     };
+    if (input.pictures.measured) {
+        subject.data = input.pictures.measured;
+        return use(file.empty() ? input.pictures.split : core::folderName(file));
+    }
     if (a.option("pairs")) {
         subject.pairs = pairsOf(model, a, sets);
         subject.data = core::textOfPairs(model, subject.pairs);
@@ -376,6 +397,7 @@ void readPair(AskedSubject& input, const wire::Asked& a, OpenedDataSets& sets) {
     auto& subject = input.subject;
     auto& model = *subject.model;
     const bool pairs = a.option("pairs") != nullptr;
+    giveHead(model, a, sets);
     const auto read = [&](const char* name, const std::optional<ProbeSample>& given) {
         if (given) return givenSample(model, *given);
         if (!a.option(name))
@@ -418,7 +440,7 @@ AskedSubject subjectOf(const core::Analysis& analysis, const wire::Asked& a,
     const auto& path = pathOf(a);
     subject.model = model;
     subject.path = path;
-    subject.device = deviceOf(a);
+    subject.device = deviceOf(a.subjects.front());
     subject.run = runOf(path);
     subject.classNames = a.classNames;
     subject.cell = a.cell;
@@ -458,7 +480,7 @@ std::optional<AskedSubject> capturedSubject(const core::Analysis& analysis, cons
     AskedSubject input;
     auto& subject = input.subject;
     subject.path = subject.run = asked.path;
-    subject.device = deviceOf(a);
+    subject.device = deviceOf(a.subjects.front());
     subject.classNames = a.classNames;
     subject.cell = a.cell;
     subject.data = captured->data();
@@ -477,12 +499,17 @@ std::shared_ptr<const core::AnalysisSubject> otherSubject(const wire::Asked& a,
     const auto& asked = a.subjects.at(1);
     other->path = asked.path.empty() ? pathOf(a) : asked.path;
     try {
-        other->own = std::make_unique<core::OpenedModel>(other->path, asked.checkpoint, deviceOf(a),
-                                                         sets.stop(), sets.progress());
+        other->own = std::make_unique<core::OpenedModel>(other->path, asked.checkpoint,
+                                                         deviceOf(a.subjects.front()), sets.stop(),
+                                                         sets.progress(), asked.imageSize);
     } catch (const OptionError& error) {
         throw OptionError("other", error.what());
     }
     other->model = other->own.get();
+    // Without a head of its own it gets that of the first, where it takes one.
+    const bool takes = core::takesHead(other->model->options());
+    const auto& head = asked.head.empty() && takes ? a.subjects.front().head : asked.head;
+    giveHead(*other->model, head, first.pictures, sets);
     // If the other model has other tokens, it reads the text of the same example.
     const auto sample = core::inTokensOf(other->model->tokenizer().get(), first.points);
     try {

@@ -10,12 +10,18 @@
 
 #include "analysis/run_analysis.h"
 #include "app/serve/data.h"
+#include "app/serve/given_head.h"
 #include "interventions/named_edits.h"
 #include "types/generate_options.h"
 #include "types/relation_map.h"
 #include "wire/requests.h"
 
 namespace relascope::serve {
+
+/// The device that a model is asked on.
+inline std::string deviceOf(const Model& model) {
+    return model.device.empty() ? "auto" : model.device;
+}
 
 struct SampleInput {
     ProbeSample sample;
@@ -48,7 +54,8 @@ struct EvaluationData {
     core::DatasetPtr data;
     std::string split;
 };
-EvaluationData evaluationData(const wire::Asked& asked, const core::OpenedModel& model,
+/// Gives a model of features its head by them. Throws OptionError.
+EvaluationData evaluationData(const wire::Asked& asked, core::OpenedModel& model,
                               OpenedDataSets& sets);
 /// The edits that `generate` continues a text with.
 core::Interventions generateEdits(const wire::Asked& asked, core::OpenedModel& model,
@@ -59,7 +66,8 @@ GenerateOptions generateOptionsOf(const Question& asked);
 /// What an analysis is asked of, and its names in captions.
 struct AskedSubject {
     core::AnalysisSubject subject;
-    ProbeSample points;  ///< an input of the model, for the edits
+    ProbeSample points;          ///< an input of the model, for the edits
+    HeadPictures pictures = {};  ///< by which a model of features got its head
     std::string caption, sample;
 };
 /// Opens the inputs, data and edits of a question to the model. Null for an analysis of kept steps

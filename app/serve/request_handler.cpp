@@ -129,6 +129,7 @@ core::OpenedModel& RequestHandler::open(const wire::Asked& asked, Request& reque
         wanted.edits = {"none"};
     else
         wanted.edits.clear();
+    wanted.head.clear();  // is given to the opened weights
     const auto tokenizer = asked.text("tokenizer");
     const bool rounds = asked.value("bf16", false);
     const bool same = m_model && m_opened == wanted && m_rounded <= rounds &&
@@ -137,7 +138,8 @@ core::OpenedModel& RequestHandler::open(const wire::Asked& asked, Request& reque
         forget();  // two models may not fit into the memory
         const auto opened = [&](const std::string& device) {
             return std::make_unique<core::OpenedModel>(wanted.path, wanted.checkpoint, device,
-                                                       request.stop(), request.progress());
+                                                       request.stop(), request.progress(),
+                                                       wanted.imageSize);
         };
         std::unique_ptr<core::OpenedModel> model;
         try {
@@ -181,7 +183,9 @@ SampleInput RequestHandler::inputOf(const wire::Asked& asked) {
 }
 
 Frame RequestHandler::opened(Request& request) {
-    const auto& model = open(askedOf(request), request);
+    const auto asked = askedOf(request);
+    auto& model = open(asked, request);
+    if (!asked.subjects.front().head.empty()) giveHead(model, asked, m_data);
     return answered(wire::OpenedWeights{model.options(), model.warning(), model.referenceInputs()});
 }
 
@@ -190,7 +194,8 @@ Frame RequestHandler::opened(Request& request) {
 
 void RequestHandler::probeBase(const SampleInput& input, const core::EditData& data,
                                const core::ProbeWatch& watch) {
-    if (!m_base || m_baseSample != input.sample || m_baseNames != input.classNames) {
+    if (!m_base || m_baseSample != input.sample || m_baseNames != input.classNames ||
+        m_baseHead != m_model->headKey()) {
         m_edited.reset();
         // Edits of the training may take values from examples.
         m_base = std::make_shared<const ProbeResult>(
@@ -198,6 +203,7 @@ void RequestHandler::probeBase(const SampleInput& input, const core::EditData& d
         m_baseNumber = freshNumber();
         m_baseSample = input.sample;
         m_baseNames = input.classNames;
+        m_baseHead = m_model->headKey();
     }
     // The hook points need another pass, which the maps do not wait for.
     if (!m_points) {
@@ -412,6 +418,8 @@ Frame RequestHandler::ask(Request& request, bool cost) {
         }
     }
     auto& subject = input->subject;
+    if (m_model && m_keptHead != m_model->headKey())
+        m_kept.clear(), m_keptHead = m_model->headKey();
     subject.kept = &m_kept;
     if (analysis->twoModels && !cost) {
         if (asked.subjects.size() != 2)

@@ -47,6 +47,7 @@ private:
     bool m_rounded = false;  ///< to bfloat16
     /// What is kept for these weights.
     core::KeptWork m_kept;
+    std::string m_keptHead;  ///< HeadToGive::key, as it was
 
     /// All hook points, as found for the first input; other inputs may have other numbers of
     /// objects.
@@ -55,6 +56,7 @@ private:
     wire::SharedResult m_base;
     ProbeSample m_baseSample;
     std::vector<std::string> m_baseNames;
+    std::string m_baseHead;
     std::uint64_t m_baseNumber = 0, m_pointsNumber = 0;  ///< new for each; see Prober
     wire::SharedResult m_edited;                         ///< the last result with edits
     EditList m_editedBy;

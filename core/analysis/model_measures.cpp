@@ -129,9 +129,8 @@ PairReadings OpenedModel::readPairs(
 PairReadings OpenedModel::readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
                                              const PairReading& what, const std::stop_token& stop,
                                              const ProgressCallback& progress) const {
-    const auto& p = *m_parts;
-    return core::readUntrainedPairs(p.options, p.isRun ? p.run.train.init : std::string(), seed,
-                                    p.device, data, what, stop, progress);
+    const auto fresh = untrainedTwin(*this, seed, m_parts->device);
+    return core::readPairs(*fresh, m_parts->options, data, {}, what, stop, progress);
 }
 
 std::vector<double> OpenedModel::untrainedScores(std::int64_t count, const DatasetPtr& data,
@@ -142,13 +141,10 @@ std::vector<double> OpenedModel::untrainedScores(std::int64_t count, const Datas
     const auto& p = *m_parts;
     requireReadable(p.options, *data);
     const torch::NoGradGuard noGrad;
-    const torch::Device device(p.device);
     std::vector<double> all;
     for (std::int64_t k = 0; k < count; ++k) {
-        const auto model =
-            untrainedModel(p.options, p.isRun ? p.run.train.init : std::string(),
-                           static_cast<std::uint64_t>((p.isRun ? kUntrainedOfRun : 0) + k));
-        model->to(device);
+        const auto model = untrainedTwin(
+            *this, static_cast<std::uint64_t>((p.isRun ? kUntrainedOfRun : 0) + k), p.device);
         EditedModel fresh(*model, p.options);
         ExampleScores scores;
         const auto total = std::ssize(examples);

@@ -15,6 +15,7 @@
 #include "checkpoint/adapter.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/family_form.h"
+#include "checkpoint/image_size.h"
 #include "checkpoint/kept_file.h"
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/source.h"
@@ -201,7 +202,7 @@ void OpenedModel::Parts::takeEnds(const std::string& folder) {
 
 OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
                          const std::string& device, std::stop_token stop,
-                         const ProgressCallback& progress)
+                         const ProgressCallback& progress, const std::string& imageSize)
     : m_parts(std::make_unique<Parts>()) {
     namespace fs = std::filesystem;
     auto& p = *m_parts;
@@ -227,6 +228,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         const auto beside = fs::path(source->files().at(0)).parent_path() / "io.safetensors";
         if (adapterAt(path).empty() && fs::is_regular_file(beside)) p.reference = beside.string();
     }
+    const auto scaled = takeImageSize(p.options, imageSize);
     p.path = path, p.checkpoint = checkpoint;
     for (const auto& file : source->files())
         if (const auto mark = markOf(file)) p.files[file] = *mark;
@@ -277,8 +279,8 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         trouble =
             "there is no preprocessor_config.json: pictures are scaled bilinearly, with mean "
             "and deviation 0.5";
-    if (const auto note = noteOfAdapter(*source); !note.empty())
-        trouble += (trouble.empty() ? "" : "; ") + note;
+    for (const auto& note : {scaled, noteOfAdapter(*source)})
+        if (!note.empty()) trouble += (trouble.empty() ? "" : "; ") + note;
     if (!trouble.empty()) p.warning += (p.warning.empty() ? "" : "; ") + trouble;
     p.device = resolveDevice(device);
     withinMemory(

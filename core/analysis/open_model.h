@@ -12,6 +12,7 @@
 #include "probe/probe_watch.h"
 #include "types/edit_results.h"
 #include "types/generate_options.h"
+#include "types/head_choice.h"
 #include "types/metric.h"
 #include "types/relation_map.h"
 #include "types/run_options.h"
@@ -33,16 +34,41 @@ struct StepToOpen {
 };
 StepToOpen stepToOpen(const std::string& run, std::int64_t step);
 
+/// The head that a model was given whose answer are features.
+struct HeadFacts {
+    HeadChoice::Kind kind = HeadChoice::Kind::None;  ///< Means, Ridge or Texts; None: its own end
+    std::vector<std::string> classes;
+    std::int64_t fittedOn = 0;  ///< pictures; 0: it was not fitted
+    double ridge = 0.0;         ///< its penalty
+    std::string file = {};      ///< that it comes from; empty: none
+    std::string note = {};      ///< how texts were taken for the classes of the data; or empty
+};
+/// "a head of nearest means that was fitted on 900 pictures"; empty without one.
+std::string headText(const HeadFacts& head);
+
+/// A head to give (OpenedModel::setHead()).
+struct HeadToGive {
+    HeadChoice choice;
+    /// Labelled pictures to fit it on, none of which is measured on; null: a file says everything.
+    DatasetPtr fitting = {};
+    /// The classes of the data that are measured on, by whose numbers scores are ordered; empty: as
+    /// the head has them.
+    std::vector<std::string> classes = {};
+    std::uint32_t dataChecksum = 0;  ///< examplesChecksum() of `fitting`
+    std::string key = {};  ///< of choice, data and classes: one of the same key is given already
+};
+
 /// Belongs to the thread that uses it; one call at a time.
 class OpenedModel {
 public:
     /// `path` is a run folder (`checkpoint`: "last", "best" or a step; "" = last, or best where the
     /// run restores the best), or any form of checkpoint (checkpoint.h). A step without a
     /// checkpoint may be one whose weights were kept along training (kept_weights.h). `progress`
-    /// gets the fraction read and returns false to cancel. Throws FileError if it is neither,
-    /// Cancelled.
+    /// gets the fraction read and returns false to cancel. `imageSize`: Model::imageSize. Throws
+    /// FileError if it is neither, OptionError for another size, Cancelled.
     OpenedModel(const std::string& path, const std::string& checkpoint, const std::string& device,
-                std::stop_token stop = {}, const ProgressCallback& progress = {});
+                std::stop_token stop = {}, const ProgressCallback& progress = {},
+                const std::string& imageSize = {});
     /// A model without a file, whose weights are drawn by `seed` as when a training begins.
     OpenedModel(const ModelOptions& options, std::uint64_t seed, const std::string& device);
     ~OpenedModel();
@@ -62,6 +88,21 @@ public:
     /// others lie in their place, or the run has a newer checkpoint of that name ("", "last",
     /// "best"). Files that are gone are no reason to open others.
     bool filesUnchanged() const;
+
+    /// Gives a model whose answer are features a head, so that it answers with classes from now on:
+    /// of means, ridge, texts (those of `classes`) or a file; of none, its features again. What is
+    /// fitted is fitted by features of the weights without edits, and stays while edits are in
+    /// force. Throws OptionError("head", ...), FileError, Cancelled.
+    void setHead(const HeadToGive& given, const std::stop_token& stop = {},
+                 const ProgressCallback& progress = {});
+    const HeadFacts& head() const;
+    /// HeadToGive::key of what was given last; empty: nothing was.
+    const std::string& headKey() const;
+    /// Gives another model of these options, as one with fresh weights, the same head: fitted anew
+    /// on its features of the same pictures, of texts by its own text tower, else as it is.
+    void fitHead(ModelImpl& fresh) const;
+    /// Writes a head that was fitted (feature_heads.h). Throws OptionError without one, FileError.
+    void saveHead(const std::string& path) const;
 
     /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.
     int referenceInputs() const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,8 @@
 #include "interventions/edit_probes.h"
 #include "model/architecture.h"
 #include "model/model.h"
+#include "model/public/public_image_model.h"
+#include "readout/feature_heads.h"
 
 namespace relascope::core {
 
@@ -40,13 +43,19 @@ struct OpenedModel::Parts {
     EditList training;
     TakenMeans means;  // taken by the last call with edits
     std::unique_ptr<EditProbes> probes;
-    std::string path, checkpoint;           // as they were asked for
-    std::int64_t newest = -1;               // step of a checkpoint of the run, then
+    HeadFacts head;
+    std::string headKey;
+    /// Makes the head for a model: fits it where it is fitted.
+    std::function<ImageHead(ModelImpl&, const std::stop_token&, const ProgressCallback&)> headOf;
+    std::shared_ptr<const FeatureHead> fittedHead;  ///< for a file; null: none
+    std::string path, checkpoint;                   // as they were asked for
+    std::int64_t newest = -1;                       // step of a checkpoint of the run, then
     std::map<std::string, FileMark> files;  // the files of the weights, as they were when opened
     std::optional<std::uint32_t> checksum;
 
-    /// The names of classes: those given, else the checkpoint's own.
+    /// The names of classes: of a head its own, else those given, else the checkpoint's own.
     const std::vector<std::string>& named(const std::vector<std::string>& given) const {
+        if (head.kind != HeadChoice::Kind::None) return head.classes;
         return given.empty() ? classNames : given;
     }
     /// Whether a text is typed as the ids of its tokens.

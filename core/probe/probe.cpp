@@ -71,6 +71,7 @@ std::int64_t answeredPlace(const ModelOptions& o, const ProbeSequence& text) {
 
 void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOptions& o,
                       const std::vector<std::string>& classNames) {
+    result.features = takesHead(o) && answersNumbers(o);
     if (answersNumbers(o)) return;
     logits = logits.detach().to(torch::kCPU, torch::kFloat);
     const auto place = answeredPlace(o, result.sample.source);
@@ -82,7 +83,8 @@ void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOpti
             classNames.size() == 2 ? classNames : std::vector<std::string>{"no", "yes"};
         return;
     }
-    const auto all = torch::softmax(logits, 0).contiguous();
+    const auto all =
+        (answersEach(o) ? torch::sigmoid(logits) : torch::softmax(logits, 0)).contiguous();
     const auto* p = all.const_data_ptr<float>();
     std::vector<std::size_t> order(static_cast<std::size_t>(all.numel()));
     std::iota(order.begin(), order.end(), std::size_t{0});

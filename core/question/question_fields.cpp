@@ -102,7 +102,9 @@ Specs analysisSpecs(const Analysis& analysis) {
     if (analysis.input == AnalysisInput::Data) {
         all = {askedField("split", FieldKind::Text, "split to measure on"),
                askedPath("text", "a text to measure on"),
-               askedPath("data", ".npz images to measure on")};
+               askedPath("data",
+                         ".npz images to measure on; for a model of features also a folder with "
+                         "one folder of pictures for each class")};
         if (!analysis.onPairs.empty() || analysis.readsPairs) append(all, minimalPairFields());
     } else if (analysis.input == AnalysisInput::Sentences) {
         all = minimalPairFields();
@@ -129,7 +131,10 @@ Specs evalSpecs() {
     auto untrained = askedField("untrained", FieldKind::Integer,
                                 "models with fresh weights that score the same pairs", 0, 64);
     Specs all = {
-        askedPath("data", ".npz images, or text files and token shards"),
+        askedPath("data",
+                  ".npz images, a folder with one folder of pictures for each class, or "
+                  "text files and token shards"),
+        askedPath("save_head", "a .safetensors file that the fitted head is kept in, for --head"),
         askedPath("tokenizer", "tokenizer for a text: gpt2, or a tokenizer file or folder")};
     append(all, minimalPairFields());
     append(all,

@@ -38,6 +38,17 @@ struct AskedModels {
     std::string name = "path";  ///< name of the word or list, also in JSON
     std::string help = "run or checkpoint folder";
 };
+/// The option for Model::head: of the inspector --head is one of attention.
+inline const char* headOption(const std::string& command) {
+    return command == kInspectView ? "readout" : "head";
+}
+inline constexpr const char* kHeadHelp =
+    "of a model of images without classes: what its features say, by means (of the classes of the "
+    "pictures), ridge, ridge:L, ridge:best, texts (the names of the classes), a file of texts, a "
+    "line each, or a .safetensors of a head or of features of texts; none: features";
+inline constexpr const char* kImageSizeHelp =
+    "of a public model of images: width x height of its images in pixels, 448 or 448x336, a "
+    "multiple of the patch";
 /// Throws OptionError("command", ...) for a command that is no question.
 AskedModels modelsAsked(const std::string& command);
 /// The options that choose an input of a model.

@@ -40,10 +40,17 @@ std::vector<ModelMember> modelMembers(const std::string& command) {
                        "changes of the forward pass in words, as \"layer 2 relation 3 zero\"", 0,
                        nullptr, &Model::edits});
     if (asked.placed) all.push_back({"device", "auto, cpu or cuda:0", 0, &Model::device});
+    const auto addImages = [&](std::size_t subject, const std::string& of) {
+        if (!asked.changed) return;
+        all.push_back({of + headOption(command), kHeadHelp, subject, &Model::head});
+        all.push_back({of + "image_size", kImageSizeHelp, subject, &Model::imageSize});
+    };
+    addImages(0, "");
     if (asked.most != 2) return all;
     all.push_back({"other", "the second model, as path", 1, &Model::path});
     all.push_back({"other_" + step, stepHelp, 1, &Model::checkpoint});
     all.push_back({"other_edits", "changes of the second model", 1, nullptr, &Model::edits});
+    addImages(1, "other_");
     return all;
 }
 

@@ -79,6 +79,14 @@ std::string storedKind(const View& view) {
     return kind.empty() || kind == "attention-x-relation" ? "relation" : kind;
 }
 
+/// How a model of images is read, each behind a comma.
+std::string pythonImages(const Model& model, const std::string& command, const std::string& of) {
+    std::string line;
+    if (!model.head.empty()) line += ", " + of + headOption(command) + "=" + pythonText(model.head);
+    if (!model.imageSize.empty()) line += ", " + of + "image_size=" + pythonText(model.imageSize);
+    return line;
+}
+
 /// The map that a view of the inspector shows. Python counts layers and maps from 0.
 std::string pythonMap(const View& view) {
     const auto& subject = view.subjects.at(0);
@@ -91,6 +99,7 @@ std::string pythonMap(const View& view) {
         "(" + pythonText(storedKind(view)) + ", " + number("layer") + ", " + number("index") + ")";
     auto options = pythonOptions(view, true);
     if (!subject.checkpoint.empty()) options += ", step=" + subject.checkpoint;
+    options += pythonImages(subject, view.command, "");
     const auto place = pythonText(subjectWord(subject)),
                edits = pythonList(subject.edits, pythonText);
     const auto shown = textOf(view, "show");
@@ -118,6 +127,8 @@ std::vector<std::string> wordsOf(const Question& question) {
                      subject.checkpoint);
         for (const auto& edit : subject.edits) addWords(words, of + "edit", edit);
         if (k == 0 && !subject.device.empty()) addWords(words, "--device", subject.device);
+        if (!subject.head.empty()) addWords(words, of + headOption(question.command), subject.head);
+        if (!subject.imageSize.empty()) addWords(words, of + "image-size", subject.imageSize);
     }
     // Without it the command trains what the study lacks.
     if (question.command == kStudy) words.emplace_back("--show");
@@ -166,6 +177,7 @@ std::string pythonOf(const View& view) {
             line += ", " + of + (map ? "step=" : "checkpoint=") + pythonText(subject.checkpoint);
         if (!subject.edits.empty())
             line += ", " + of + "edit=" + pythonList(subject.edits, pythonText);
+        line += pythonImages(subject, view.command, of);
     }
     if (!map) return line + pythonOptions(view, false) + ")";
     // How a picture is looked at changes no numbers.

@@ -20,6 +20,10 @@ struct Model {
     std::string weights;     ///< their checksum (views/weights_checksum.h); empty: unknown
     std::vector<std::string> edits;  ///< as words, names of files, or "none"
     std::string device;              ///< value of --device; empty: auto
+    /// Of a model of images whose answer are features: where classes come from, in the words of
+    /// headChoice() (types/head_choice.h).
+    std::string head = {};
+    std::string imageSize = {};  ///< pixels of its images, "448" or "448x336"; empty: its own
     bool operator==(const Model&) const = default;
 };
 

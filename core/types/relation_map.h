@@ -179,6 +179,8 @@ struct ProbeResult {
     /// Why the outputs are not answers: they are not finite, and there are no probabilities.
     /// Otherwise empty.
     std::string notFinite = {};
+    /// The answer are features of an image: there are no classes, and no probabilities.
+    bool features = false;
 
     /// The map of that kind, layer and index, or nullptr.
     const RelationMap* find(MapKind kind, int layer, int index) const {

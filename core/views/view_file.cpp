@@ -20,6 +20,7 @@
 #include "run/run_folder.h"
 #include "types/data_kind.h"
 #include "types/field_text.h"
+#include "types/head_choice.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
 #include "views/weights_checksum.h"
@@ -101,6 +102,8 @@ void checkSubject(const std::string& key, const Model& subject, bool study) {
             throw OptionError(key + ".hub", error.message());
         }
     checkChecksum(key + ".weights", subject.weights);
+    checkName(key + ".head", subject.head);
+    checkName(key + ".image_size", subject.imageSize);
     if (subject.edits.size() > 1000)
         throw OptionError(key + ".edits", "lists more than 1,000 edits");
     for (const auto& words : subject.edits) {
@@ -218,7 +221,8 @@ std::string fileOf(const std::vector<FieldSpec>& specs, const Option& option) {
 
 Model subjectFrom(const ViewJson& json, const std::string& command, const std::string& key,
                   const std::string& folder) {
-    const Members members(json, key, {"path", "hub", "checkpoint", "weights", "edits"});
+    const Members members(json, key,
+                          {"path", "hub", "checkpoint", "weights", "edits", "head", "image_size"});
     Model subject;
     subject.path = members.text("path");
     if (!isDataName(command, subject.path))
@@ -227,6 +231,10 @@ Model subjectFrom(const ViewJson& json, const std::string& command, const std::s
     subject.checkpoint = members.text("checkpoint");
     subject.weights = members.text("weights");
     subject.edits = members.texts("edits");
+    subject.head = members.text("head");
+    if (headChoice(subject.head).isFile())
+        subject.head = absolutePath(members.of("head"), subject.head, folder);
+    subject.imageSize = members.text("image_size");
     return subject;
 }
 
@@ -339,6 +347,10 @@ ViewJson viewToJson(const View& view, const std::string& folder) {
         if (!subject.checkpoint.empty()) one["checkpoint"] = subject.checkpoint;
         if (!subject.weights.empty()) one["weights"] = subject.weights;
         if (!subject.edits.empty()) one["edits"] = subject.edits;
+        if (!subject.head.empty())
+            one["head"] =
+                headChoice(subject.head).isFile() ? pathInFile(subject.head, folder) : subject.head;
+        if (!subject.imageSize.empty()) one["image_size"] = subject.imageSize;
         json["subjects"].push_back(std::move(one));
     }
     json["options"] = ViewJson::object();

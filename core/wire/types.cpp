@@ -151,6 +151,7 @@ Json resultToJson(const ProbeResult& result, Bytes& blob) {
             {"sides", result.sides},
             {"partial", result.partial},
             {"notFinite", result.notFinite},
+            {"features", result.features},
             {"maps", {begin, blob.size() - begin}}};
 }
 
@@ -167,6 +168,7 @@ ProbeResult resultFromJson(const Json& json, std::span<const std::uint8_t> blob)
         json.at("sides").get_to(result.sides);
         json.at("partial").get_to(result.partial);
         json.at("notFinite").get_to(result.notFinite);
+        json.at("features").get_to(result.features);
         json.at("maps").at(0).get_to(begin);
         json.at("maps").at(1).get_to(size);
     } catch (const nlohmann::json::exception& error) {

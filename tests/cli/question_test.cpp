@@ -63,6 +63,8 @@ public:
         Model one{"/runs/" + text(true), {}, {}, {}, {}, {}};
         if (below(2) == 0) one.checkpoint = below(2) == 0 ? "best" : "250";
         if (below(2) == 0) one.edits = {"layer 2 relation 3 zero", "head 2.1"};
+        if (below(3) == 0) one.head = below(2) == 0 ? "ridge:0.1" : "/heads/" + text(true);
+        if (below(3) == 0) one.imageSize = "448x336";
         return one;
     }
 
@@ -77,7 +79,7 @@ Question drawn(Draw& draw, const std::string& command) {
     while (asked.subjects.size() < count) asked.subjects.push_back(draw.model());
     for (auto& one : asked.subjects) {
         if (models.checkpoint.empty()) one.checkpoint.clear();
-        if (!models.changed) one.edits.clear();
+        if (!models.changed) one.edits.clear(), one.head.clear(), one.imageSize.clear();
     }
     if (models.placed && draw.below(2) == 0) asked.subjects[0].device = "cuda:1";
     for (const auto& spec : core::questionFields(command))

@@ -69,8 +69,18 @@ Direction imageDirection(PublicImageModelImpl& model, const torch::Tensor& x, co
             if (layer.bias.defined()) enter("output layer", one, row(layer.bias) / 2);
         }
     } else {
-        auto of = row(model.final_out->weight);  // of the features, then of what was pooled
-        if (model.final_out->bias.defined()) enter("output layer", one, row(model.final_out->bias));
+        torch::Tensor of;  // of the features, then of what was pooled
+        if (const auto& head = model.givenHead(); head.weights.defined()) {
+            // Their length is held as the scale of a norm is.
+            const double length =
+                head.unit ? precise(model.features(x)).norm().item<double>() : 1.0;
+            of = row(head.weights) / std::max(length, 1e-300);
+            if (head.bias.defined()) enter("head", one, row(head.bias));
+        } else {
+            of = row(model.final_out->weight);
+            if (model.final_out->bias.defined())
+                enter("output layer", one, row(model.final_out->bias));
+        }
         if (!model.projection.is_empty()) {
             enter("projection", of, model.projection->bias);
             of = torch::matmul(of, precise(model.projection->weight));

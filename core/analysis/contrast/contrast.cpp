@@ -427,7 +427,6 @@ private:
         const auto scoreOf = [&](const ExampleScores& answers) {
             return pairedChange(metric(), answers.accuracy, answers.accuracy, answers.targets).base;
         };
-        const auto model = m_model->options();
         const bool run = m_subject.model->isRun();
         try {
             if (m_options.untrained > 0 && hasFirst()) {
@@ -442,8 +441,8 @@ private:
             for (std::int64_t seed = 0; seed < m_options.untrained; ++seed) {
                 // Other seeds than those of runs.
                 const auto fresh =
-                    untrainedModel(model, run ? m_subject.model->run().train.init : std::string(),
-                                   static_cast<std::uint64_t>(seed) + (run ? 1000003 : 1));
+                    untrainedTwin(*m_subject.model,
+                                  static_cast<std::uint64_t>(seed) + (run ? 1000003 : 1), "cpu");
                 EditedModel edited(*fresh, m_model->options());
                 const ModelStreams streams(*fresh, m_model->options(), featureNamesOf(m_subject));
                 auto map = m_parts.map();

@@ -10,6 +10,7 @@
 #include "analysis/run_analysis.h"
 #include "interventions/editor.h"
 #include "model/model.h"
+#include "model/public/public_options.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -19,9 +20,9 @@ constexpr std::int64_t kScores = std::int64_t{1} << 24;  // computed at a time: 
 
 // The cells of some columns of a row, from their scores [columns, answers].
 void addCells(LensResult& result, const torch::Tensor& given, const LensOptions& what,
-              const torch::Tensor& own) {
+              const torch::Tensor& own, bool each) {
     const auto scores = given.to(torch::kFloat);
-    const auto logs = torch::log_softmax(scores, -1);
+    const auto logs = each ? torch::log_sigmoid(scores) : torch::log_softmax(scores, -1);
     const auto owned = own.unsqueeze(1);
     const auto host = [](const torch::Tensor& t) {
         return t.to(torch::kCPU, torch::kDouble).contiguous();
@@ -35,7 +36,12 @@ void addCells(LensResult& result, const torch::Tensor& given, const LensOptions&
         asked = host(scores.index_select(1, places));
         askedLogs = host(logs.index_select(1, places));
     }
-    const auto entropy = host(-(logs.exp() * logs).sum(-1)), ownLogs = host(logs.gather(1, owned)),
+    auto terms = logs.exp() * logs;
+    if (each) {  // of yes or no for each answer
+        const auto no = torch::log_sigmoid(-scores);
+        terms = terms + no.exp() * no;
+    }
+    const auto entropy = host(-terms.sum(-1)), ownLogs = host(logs.gather(1, owned)),
                rank = host(scores.gt(scores.gather(1, owned)).sum(-1) + 1);
     for (std::int64_t c = 0; c < scores.size(0); ++c) {
         LensCell cell;
@@ -65,6 +71,7 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
     if (what.top < 1) throw OptionError("top", "must be at least 1");
     const torch::NoGradGuard noGrad;
     requireAnswers(options);
+    const bool each = answersEach(options);
     const auto stream = answerStream(model, options);
     PointReader reader(stream.points);
     auto scores = readPass(model, input, reader);
@@ -88,8 +95,9 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
         LensAnswer answer;
         answer.id = own[c].item<std::int64_t>();
         answer.logit = last[c][answer.id].item<double>();
+        const auto exact = last[c].to(torch::kDouble);
         answer.probability =
-            torch::softmax(last[c].to(torch::kDouble), 0)[answer.id].item<double>();
+            (each ? torch::sigmoid(exact) : torch::softmax(exact, 0))[answer.id].item<double>();
         result.answers.push_back(answer);
     }
     const auto step = std::max<std::int64_t>(1, kScores / scores.size(1));
@@ -100,13 +108,13 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
         result.rows.push_back(row == 0 ? stream.before : "layer " + std::to_string(row));
         const auto pooled = stream.pooled(found->second);
         if (result.whole) {
-            addCells(result, stream.answer(pooled)[0], what, own);
+            addCells(result, stream.answer(pooled)[0], what, own, each);
             continue;
         }
         const auto x = pooled.slice(1, first, first + count);
         for (std::int64_t c = 0; c < count; c += step)
             addCells(result, stream.answer(x.slice(1, c, c + step))[0], what,
-                     own.slice(0, c, c + step));
+                     own.slice(0, c, c + step), each);
     }
     return result;
 }

@@ -320,16 +320,8 @@ std::shared_ptr<ModelImpl> untrainedTwin(const OpenedModel& model, std::uint64_t
     auto fresh = untrainedModel(model.options(),
                                 model.isRun() ? model.run().train.init : std::string(), seed);
     fresh->to(torch::Device(resolveDevice(device)));
+    model.fitHead(*fresh);
     return fresh;
-}
-
-PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
-                                std::uint64_t seed, const std::string& device,
-                                const DatasetPtr& data, const PairReading& what,
-                                const std::stop_token& stop, const ProgressCallback& progress) {
-    const auto model = untrainedModel(options, init, seed);
-    model->to(torch::Device(device));
-    return readPairs(*model, options, data, {}, what, stop, progress);
 }
 
 }  // namespace relascope::core

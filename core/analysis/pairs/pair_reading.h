@@ -81,14 +81,8 @@ inline constexpr std::int64_t kUntrainedOfRun = 1000003;
 std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
                                           std::uint64_t seed);
 /// A model with the options of an opened one and fresh weights, as its training would have begun,
-/// on `device` ("auto", "cuda:0").
+/// on `device` ("auto", "cuda:0"). A head that the opened one was given is fitted anew on it.
 std::shared_ptr<ModelImpl> untrainedTwin(const OpenedModel& model, std::uint64_t seed,
                                          const std::string& device);
-/// readPairs() of an untrainedModel() on `device`.
-PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
-                                std::uint64_t seed, const std::string& device,
-                                const DatasetPtr& data, const PairReading& what,
-                                const std::stop_token& stop = {},
-                                const ProgressCallback& progress = {});
 
 }  // namespace relascope::core

@@ -131,7 +131,8 @@ void requireAnswers(const ModelOptions& options) {
     if (!options.find<PublicImageOptions>() || !answersNumbers(options)) return;
     throw OptionError("model", "this " + modelTitle(options) +
                                    " has no classifier: its answer are features, which have no "
-                                   "probabilities; take a checkpoint with a classifier");
+                                   "probabilities; give texts or a head with --head (in inspect "
+                                   "--readout), or labelled pictures with --data");
 }
 
 std::int64_t positionIn(std::int64_t position, std::int64_t size) {

@@ -2,10 +2,12 @@
 #include "analysis/verify/verify_images.h"
 
 #include <torch/utils.h>
+#include <utility>
 
 #include "checkpoint/checkpoint.h"
 #include "model/public/public_image_model.h"
 #include "probe/map_collector.h"
+#include "readout/feature_heads.h"
 
 namespace relascope::core {
 namespace {
@@ -37,6 +39,26 @@ void addTextKeys(Tensors& ours, PublicImageModelImpl& model, const torch::Tensor
                 ours["text/" + kind +
                      std::to_string(std::stoll(name.substr(kind.size() + stack.size())) + 1)] =
                     tensor;
+}
+
+constexpr std::int64_t kFittedOn = 12;  // of the pictures of a case for heads
+
+/// The scores of heads that are fitted on the first pictures of a case.
+void addHeadKeys(Tensors& ours, const Tensors& io, PublicImageModelImpl& model,
+                 const torch::Tensor& pictures) {
+    const auto labels = find(io, "probe/labels");
+    if (!labels.defined() || pictures.size(0) <= kFittedOn) return;
+    const auto own = std::exchange(model.head, [](const torch::Tensor& x) { return x; });
+    const auto features = model.forward(pictures.to(model.parameters().front().device()));
+    model.head = own;
+    LabelledFeatures fitting{features.slice(0, 0, kFittedOn), {}, {}};
+    const auto classes = labels.max().item<std::int64_t>() + 1;
+    for (std::int64_t c = 0; c < classes; ++c) fitting.classes.push_back(std::to_string(c));
+    for (std::int64_t i = 0; i < kFittedOn; ++i)
+        fitting.labels.push_back(labels[i].item<std::int64_t>());
+    ours["probe/images"] = pictures, ours["probe/labels"] = labels;
+    ours["probe/mean_scores"] = nearestMeanHead(fitting).scores(features);
+    ours["probe/ridge_scores"] = ridgeHead(fitting).scores(features);
 }
 
 }  // namespace
@@ -78,6 +100,8 @@ void addImageKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mode
     }
     if (const auto texts = find(io, "input/texts"); texts.defined() && !images->text.is_empty())
         addTextKeys(ours, *images, texts);
+    if (const auto pictures = find(io, "probe/images"); pictures.defined())
+        addHeadKeys(ours, io, *images, pictures);
     const auto resized = find(io, "resized/images");
     if (!resized.defined()) return;
     auto other = options;

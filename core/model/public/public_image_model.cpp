@@ -176,6 +176,36 @@ torch::Tensor PublicImageModelImpl::classified(const torch::Tensor& x) {
     return final_out.is_empty() ? y : final_out(y);
 }
 
+torch::Tensor ImageHead::scores(const torch::Tensor& features) const {
+    auto x = features.to(torch::kDouble);
+    if (unit) x = x / x.norm(2, -1, true).clamp_min(1e-300);
+    auto scores = torch::matmul(x, weights.to(x.device()).t());
+    if (bias.defined()) scores = scores + bias.to(x.device());
+    return scores.to(features.scalar_type());
+}
+
+void PublicImageModelImpl::setHead(const ImageHead& given) {
+    if (!given.weights.defined()) {
+        m_head = {}, head = nullptr;
+        return;
+    }
+    if (!final_out.is_empty() || !class_out.is_empty())
+        throw OptionError("head",
+                          "is for models whose answer are features; this one has a "
+                          "classifier of " +
+                              std::to_string(m_image.num_classes) + " classes");
+    if (given.weights.size(1) != m_image.features())
+        throw OptionError("head",
+                          "is for features of the width " + std::to_string(given.weights.size(1)) +
+                              ", and this model's " + "have " + std::to_string(m_image.features()) +
+                              "; fit one on the features of this model");
+    const auto device = parameters().front().device();
+    m_head = given;
+    m_head.weights = given.weights.to(device);
+    if (given.bias.defined()) m_head.bias = given.bias.to(device);
+    head = [this](const torch::Tensor& features) { return m_head.scores(features); };
+}
+
 torch::Tensor PublicImageModelImpl::fit(const torch::Tensor& pictures,
                                         const torch::Tensor& texts) const {
     const auto unit = [](const torch::Tensor& x) { return x / x.norm(2, -1, true); };

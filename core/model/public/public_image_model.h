@@ -46,6 +46,16 @@ private:
 };
 TORCH_MODULE(TextTower);
 
+/// A head of the features x [b, p] of a model: scores x W' + bias, or of x / |x|.
+struct ImageHead {
+    torch::Tensor weights;  ///< W [classes, p], double; undefined: there is no head
+    torch::Tensor bias;     ///< [classes], double; undefined: none
+    bool unit = false;      ///< the features are divided by their length first
+
+    /// [b, classes], computed in double, of the type and on the device of `features`.
+    torch::Tensor scores(const torch::Tensor& features) const;
+};
+
 struct PublicImageModelImpl : VisionTransformerImpl {
     explicit PublicImageModelImpl(const PublicImageOptions& options);
     torch::Tensor standardised(const torch::Tensor& images) override;
@@ -61,6 +71,11 @@ struct PublicImageModelImpl : VisionTransformerImpl {
     /// The pooled stream [b, width] of normed tokens [b, n, d], before the projection and its norm.
     torch::Tensor pooled(const torch::Tensor& x);
     const PublicImageOptions& imageOptions() const { return m_image; }
+
+    /// Ends the model with a head; without weights with its own end. Throws OptionError("head",
+    /// ...) for features of another width, or for a model with a classifier.
+    void setHead(const ImageHead& head);
+    const ImageHead& givenHead() const { return m_head; }
 
     /// A head that was given: features [b, p] -> scores [b, classes]. Null: the model's own end.
     std::function<torch::Tensor(const torch::Tensor&)> head;
@@ -83,6 +98,7 @@ protected:
 private:
     PublicImageOptions m_image;
     ImageProcessor m_processor;
+    ImageHead m_head;
 };
 
 }  // namespace relascope::core

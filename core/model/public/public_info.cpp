@@ -38,6 +38,16 @@ StackOptions textStackOf(const PublicImageOptions& o) {
     return s;
 }
 
+bool takesHead(const ModelOptions& options) {
+    const auto* images = options.find<PublicImageOptions>();
+    return images && (images->num_classes == 0 || images->answer != "own");
+}
+
+bool answersEach(const ModelOptions& options) {
+    const auto* images = options.find<PublicImageOptions>();
+    return images && images->answersEach();
+}
+
 bool answersNumbers(const ModelOptions& options) {
     const auto* images = options.find<PublicImageOptions>();
     return options.info().numbers || (images && images->num_classes == 0);

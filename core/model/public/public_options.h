@@ -157,6 +157,8 @@ struct PublicImageOptions : VisionTransformerOptions,
     std::int64_t features() const {
         return projection > 0 ? projection : pool == "cls_mean" ? 2 * d_model : d_model;
     }
+    /// Whether the answers are chances of each text alone, which need not add up to 1 (SigLIP).
+    bool answersEach() const { return answer == "texts" && logit_bias; }
     /// The classes, or without any the width of the features, which are the answer then.
     std::int64_t outputs() const { return num_classes > 0 ? num_classes : features(); }
     bool operator==(const PublicImageOptions&) const = default;
@@ -165,6 +167,12 @@ struct PublicImageOptions : VisionTransformerOptions,
 /// Whether the answer of a model are numbers, not scores of classes or tokens: models that predict
 /// vectors, and models of images without a classifier, whose answer are features.
 bool answersNumbers(const ModelOptions& options);
+
+/// Whether a model is one of images whose file has no classifier: its answer are features unless it
+/// is given a head.
+bool takesHead(const ModelOptions& options);
+/// Whether answers are chances of each class alone, which need not add up to 1.
+bool answersEach(const ModelOptions& options);
 
 /// Why a model has no relations: "a GPT-2 has no relational heads; sensory heads are in all 12
 /// layers"; empty for models of other kinds.

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Models of images whose answer are features, with heads: by labelled pictures, texts and files
+// (--head, --texts, --readout), and with images of another size (--image-size), as a user meets
+// them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_line.h"
+#include "datasets/pictures.h"
+#include "files/atomic_file.h"
+#include "support/temporary_folder.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::TemporaryFolder;
+
+const std::string kCases = std::string(RELASCOPE_FIXTURES) + "/golden/vision-families/";
+const std::string kFeatures = kCases + "dinov2", kTexts = kCases + "clip",
+                  kClasses = kCases + "dinov2_classifier";
+constexpr int kEach = 9;
+
+/// Three classes of pictures, each of a colour of its own.
+class GivenHeads : public testing::Test {
+protected:
+    GivenHeads() : m_home("heads") {
+        const std::uint8_t colours[][3] = {{220, 30, 30}, {30, 200, 40}, {20, 40, 230}};
+        const char* names[] = {"a", "b", "c"};
+        for (int c = 0; c < 3; ++c)
+            for (int i = 0; i < kEach; ++i)
+                add("flat", names[c], i, colours[c]),
+                    add(i < kEach - 3 ? "parted/train" : "parted/test", names[c], i, colours[c]);
+    }
+    void add(const std::string& in, const char* name, int i, const std::uint8_t* colour) {
+        const auto folder = m_home / in + "/" + name;
+        fs::create_directories(folder);
+        const auto at = [&](int k) { return static_cast<std::uint8_t>(colour[k] - 2 * i); };
+        testing_support::writePng(folder + "/" + std::to_string(i) + ".png",
+                                  testing_support::picture(40 + i, 30, at(0), at(1), at(2)));
+    }
+    std::string flat() const { return m_home / "flat"; }
+    std::string file(const std::string& name) const { return m_home / name; }
+    std::string write(const std::string& name, const std::string& text) const {
+        core::writeTextFile(m_home / name, text);
+        return m_home / name;
+    }
+    std::string picture(const char* name) const { return flat() + "/" + name + "/0.png"; }
+
+    TemporaryFolder m_home;
+};
+
+TEST_F(GivenHeads, MeansAreFittedOnTwoThirdsAndMeasuredOnTheRest) {
+    const auto o = runCli("eval --json " + kFeatures + " --data " + flat());
+    ASSERT_EQ(o.code, 0) << o.err;
+    const auto found = json(o);
+    EXPECT_EQ(found["examples"], 9);
+    EXPECT_EQ(found["split"], "test");
+    EXPECT_EQ(found["head"]["kind"], "means");
+    EXPECT_EQ(found["head"]["fitted_on"], 18);
+    EXPECT_EQ(found["head"]["classes"], (std::vector<std::string>{"a", "b", "c"}));
+    EXPECT_EQ(found["accuracy"], 1.0) << "colours tell the classes apart";
+    EXPECT_GE(found["untrained_accuracy"], 0.0);
+    EXPECT_NE(o.err.find("a head of nearest means that was fitted on 18 pictures"),
+              std::string::npos)
+        << o.err;
+    const auto text = runCli("eval " + kFeatures + " --data " + flat()).out;
+    EXPECT_NE(text.find("of a head of nearest means that was fitted on 18 pictures"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("of the same head on an untrained model"), std::string::npos) << text;
+}
+
+TEST_F(GivenHeads, PartsOfAFolderAreKeptApart) {
+    const auto parted = file("parted");
+    const auto found = json(runCli("eval --json " + kFeatures + " --data " + parted));
+    EXPECT_EQ(found["examples"], 9);
+    EXPECT_EQ(found["head"]["fitted_on"], 18);
+    expectRefused("eval " + kFeatures + " --split train --data " + parted, 2,
+                  "the head is fitted on");
+    expectRefused("eval " + kFeatures + " --split all --data " + flat(), 2,
+                  "the head is fitted on");
+    expectRefused("eval " + kFeatures + " --split hexos --data " + flat(), 2, "hexos");
+}
+
+TEST_F(GivenHeads, RidgeIsKeptAndReadAgain) {
+    const auto kept = file("head.safetensors");
+    const auto first = runCli("eval --json " + kFeatures + " --head ridge:0.1 --data " + flat() +
+                              " --save-head " + kept);
+    ASSERT_EQ(first.code, 0) << first.err;
+    const auto a = json(first);
+    EXPECT_EQ(a["head"]["ridge"], 0.1);
+    const auto b =
+        json(runCli("eval --json " + kFeatures + " --data " + flat() + " --head " + kept));
+    EXPECT_EQ(b["head"]["kind"], "ridge");
+    EXPECT_EQ(b["head"]["fitted_on"], 18);
+    EXPECT_EQ(a["loss"], b["loss"]);
+    EXPECT_EQ(a["examples"], b["examples"]) << "never on what it was fitted on";
+    const auto lens =
+        json(runCli("lens --json " + kFeatures + " --head " + kept + " --image " + picture("b")));
+    EXPECT_EQ(lens["answers"][0]["name"], "b");
+    EXPECT_EQ(lens["head"]["fitted_on"], 18);
+    expectRefused("eval " + kCases + "clip --head " + kept + " --data " + flat(), 2, "width");
+    EXPECT_EQ(runCli("eval " + kFeatures + " --head ridge:best --data " + flat()).code, 0);
+    expectRefused("eval " + kFeatures + " --head ridge:-1 --data " + flat(), 2, "penalty above 0");
+}
+
+TEST_F(GivenHeads, PartsOfTheAnswerAddUp) {
+    const auto kept = file("head.safetensors");
+    for (const std::string head : {"means", "ridge"}) {
+        ASSERT_EQ(runCli("eval " + kFeatures + " --head " + head + " --data " + flat() +
+                         " --save-head " + kept)
+                      .code,
+                  0);
+        const auto o = runCli("attribute --json " + kFeatures + " --head " + kept + " --image " +
+                              picture("c") + " --logit c --minus a");
+        ASSERT_EQ(o.code, 0) << o.err;
+        const auto found = json(o);
+        EXPECT_NEAR(found["sum"].get<double>(), found["logit"].get<double>(), 1e-4) << head;
+    }
+}
+
+TEST_F(GivenHeads, AnalysesMeasureWithAHead) {
+    const auto data = " --data " + flat();
+    const auto ablated = runCli("ablate --json " + kFeatures + data + " --how zero");
+    ASSERT_EQ(ablated.code, 0) << ablated.err;
+    EXPECT_EQ(json(ablated)["head"]["fitted_on"], 18);
+    EXPECT_EQ(json(ablated)["metric"], "accuracy");
+    const auto edited =
+        json(runCli("eval --json " + kFeatures + data + " --edit \"layer 1 mlp zero\""));
+    EXPECT_EQ(edited["head"]["fitted_on"], 18);
+    EXPECT_EQ(edited["base"]["accuracy"], 1.0);
+    for (const std::string& command : std::initializer_list<std::string>{
+             "duel " + kFeatures + data + " --other-edit \"layer 1 mlp zero\"",
+             "scan " + kFeatures + data + " --seconds 1",
+             "patch " + kFeatures + " --clean image:" + picture("a") +
+                 " --corrupt image:" + picture("b") + " --head " + flat(),
+             "inspect --json --kind attention-sa " + kFeatures + " --image " + picture("a") +
+                 " --readout " + flat()}) {
+        const auto o = runCli(command);
+        EXPECT_EQ(o.code, 0) << command << "\n" << o.err;
+        EXPECT_NE(o.err.find("fitted on 18 pictures"), std::string::npos) << command << o.err;
+    }
+}
+
+TEST_F(GivenHeads, TextsNameClasses) {
+    const auto names = write("names.txt", "a cat\na dog\n\na tree\n");
+    const auto look = json(runCli("inspect --json --kind attention-sa " + kTexts + " --image " +
+                                  picture("a") + " --texts " + names));
+    EXPECT_EQ(look["classes"], (std::vector<std::string>{"a cat", "a dog", "a tree"}));
+    double sum = 0.0;
+    for (const double p : look["probabilities"]) sum += p;
+    EXPECT_NEAR(sum, 1.0, 1e-5);
+    // As many texts as classes stand for them in their order, and all pictures are measured.
+    const auto o = runCli("eval --json " + kTexts + " --texts " + names + " --data " + flat());
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(json(o)["examples"], 3 * kEach);
+    EXPECT_NE(o.err.find("in their order"), std::string::npos) << o.err;
+    const auto own = json(runCli("eval --json " + kTexts + " --head texts --data " + flat()));
+    EXPECT_EQ(own["head"]["classes"], (std::vector<std::string>{"a", "b", "c"}));
+    // Templates of one's own.
+    const auto two = write("two.txt", "a drawing of a {}\n{}\na\nc\nb\n");
+    const auto named =
+        json(runCli("eval --json " + kTexts + " --texts " + two + " --data " + flat()));
+    EXPECT_EQ(named["head"]["classes"], (std::vector<std::string>{"a", "b", "c"}));
+    expectRefused("eval " + kTexts + " --data " + flat() + " --texts " + write("few.txt", "a\nb\n"),
+                  2, "has no class 'c'");
+    expectRefused("inspect --kind attention-sa " + kFeatures + " --image " + picture("a") +
+                      " --texts " + names,
+                  2, "text tower");
+    expectRefused("inspect --kind attention-sa " + kCases + "siglip --image " + picture("a") +
+                      " --texts " + names,
+                  2, "no tokenizer");
+}
+
+TEST_F(GivenHeads, AnswersWithoutAHeadAreRefused) {
+    expectRefused("lens " + kFeatures + " --image " + picture("a"), 2, "labelled pictures");
+    expectRefused("eval " + kFeatures + " --head none --data " + flat(), 2, "none leaves features");
+    expectRefused("eval " + kFeatures + " --head means", 2, "--data");
+    expectRefused("lens " + kFeatures + " --head means --image " + picture("a"), 2, "--data");
+    expectRefused("lens " + kClasses + " --head means --image " + picture("a"), 2,
+                  "answers by itself");
+    const auto look =
+        runCli("inspect --json --kind attention-sa " + kFeatures + " --image " + picture("a"));
+    EXPECT_TRUE(json(look)["probabilities"].empty());
+    expectRefused("eval " + kFeatures + " --data " + write("x.txt", "x"), 2, "labelled pictures");
+    fs::create_directories(file("one/a"));
+    fs::copy(picture("a"), file("one/a/0.png"));
+    fs::copy_file(picture("a"), file("one/a/1.png"));
+    expectRefused("eval " + kFeatures + " --data " + file("one"), 1, "two classes");
+    fs::create_directories(file("one/b"));
+    fs::copy(picture("b"), file("one/b/0.png"));
+    expectRefused("eval " + kFeatures + " --data " + file("one"), 2, "one example");
+}
+
+TEST_F(GivenHeads, ImagesOfAnotherSizeScalePositions) {
+    const auto look = runCli("inspect --json --kind attention-sa " + kFeatures + " --image " +
+                             picture("a") + " --image-size 48x32");
+    ASSERT_EQ(look.code, 0) << look.err;
+    EXPECT_EQ(json(look)["rows"], 1 + 6 * 4);
+    EXPECT_NE(look.err.find("positions are scaled from 5 x 5 to 6 x 4 patches"), std::string::npos)
+        << look.err;
+    const auto found =
+        json(runCli("eval --json " + kFeatures + " --image-size 48 --data " + flat()));
+    EXPECT_EQ(found["head"]["fitted_on"], 18);
+    expectRefused(
+        "inspect --kind attention-sa " + kFeatures + " --image-size 50 --image " + picture("a"), 2,
+        "give 48 or 56");
+    expectRefused(
+        "inspect --kind attention-sa " + kFeatures + " --image-size big --image " + picture("a"), 2,
+        "'big' is no size");
+    expectRefused(
+        "lens " + std::string(RELASCOPE_FIXTURES) + "/golden/lm_rca --random 1 --image-size 48", 2,
+        "models of images");
+}
+
+}  // namespace
+}  // namespace relascope
