@@ -203,11 +203,11 @@ TEST(VisionFamilies, PartsAreTakenOutByWords) {
         with.edits = edits;
         return (output(with) - output({})).abs().max().item<double>();
     };
-    for (const char* words :
-         {"layer 1 head 2 zero", "layer 2 feed-forward zero", "layer 1 head 1 edge 2 1 mask"})
+    for (const char* words : {"layer 1 sensory head 2 zero", "layer 2 feed-forward zero",
+                              "layer 1 sensory head 1 edge 2 1 mask"})
         for (const char* name : {"dinov2_registers", "siglip"})
             EXPECT_GT(changes(name, words), 1e-4) << name << " " << words;
-    EXPECT_GT(changes("siglip", "query head 2 zero"), 1e-4);
+    EXPECT_GT(changes("siglip", "query sensory head 2 zero"), 1e-4);
     EXPECT_GT(changes("siglip", "query feed-forward zero"), 1e-4);
 }
 
