@@ -3,6 +3,9 @@
 // configurations say, and what is refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,6 +18,8 @@
 #include "datasets/pictures.h"
 #include "datasets/readers/picture_file.h"
 #include "files/atomic_file.h"
+#include "files/byte_source.h"
+#include "files/safetensors.h"
 #include "interventions/edit_words.h"
 #include "interventions/named_edits.h"
 #include "model/model.h"
@@ -230,6 +235,46 @@ TEST(VisionFamilies, FeaturesAreNoAnswers) {
             EXPECT_THROW(core::logitLens(m, model.options(), input, {}), OptionError);
             EXPECT_THROW(core::attributeLogit(m, model.options(), input, {}), OptionError);
         });
+}
+
+// Features of texts from a file: the chances of SigLIP are of each text alone.
+TEST(VisionFamilies, ChancesOfTextsNeedNotAddUp) {
+    const testing_support::TemporaryFolder home("text-features");
+    std::filesystem::create_directories(home.path());
+    std::vector<float> features(3 * 32);
+    for (std::size_t i = 0; i < features.size(); ++i)
+        features[i] = std::sin(static_cast<float>(i * i));
+    std::vector<std::uint8_t> bytes(4 * features.size());
+    std::memcpy(bytes.data(), features.data(), bytes.size());
+    core::writeSafetensors(home / "texts.safetensors", {{"features", "F32", {3, 32}, bytes}},
+                           {{"names", R"(["a","b","c"])"}});
+    core::OpenedModel narrow(kCases + "clip", "", "cpu");
+    EXPECT_THROW(narrow.setHead({headChoice(home / "texts.safetensors")}), OptionError);
+    {
+        core::OpenedModel model(kCases + "siglip", "", "cpu");
+        model.setHead({headChoice(home / "texts.safetensors"), {}, {"c", "a"}});
+        EXPECT_EQ(core::headText(model.head()), "the texts of 3 classes");
+        const auto found = model.probe(model.referenceInput(0), {});
+        EXPECT_EQ(found.classNames, (std::vector<std::string>{"c", "a", "b"}));
+        EXPECT_FALSE(found.features);
+        float sum = 0.0F;
+        for (const auto chance : found.probabilities) sum += chance;
+        EXPECT_GT(std::abs(sum - 1.0F), 1e-3F);
+        model.withInput(
+            model.referenceInput(0), {}, [&](core::ModelImpl& m, const core::ModelInput& input) {
+                const auto lens = core::logitLens(m, model.options(), input, {});
+                EXPECT_NEAR(
+                    lens.answers.at(0).probability,
+                    *std::max_element(found.probabilities.begin(), found.probabilities.end()),
+                    1e-6);
+                AttributionOptions what;
+                what.answer = 1;
+                const auto parts = core::attributeLogit(m, model.options(), input, what);
+                EXPECT_NEAR(parts.sum(), parts.logit, 1e-4 * (1.0 + std::abs(parts.logit)));
+            });
+        model.setHead({headChoice("none")});
+        EXPECT_TRUE(model.probe(model.referenceInput(0), {}).features);
+    }
 }
 
 TEST(VisionFamilies, RefuseWhatIsNotComputed) {
