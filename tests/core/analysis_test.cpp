@@ -178,6 +178,11 @@ TEST(Analyses, RunOnARunAndAreWritten) {
             values["examples"] = trained.subject.data->size();
             if (analysis->field("untrained")) values["untrained"] = std::int64_t{1};
         }
+        if (analysis->field("fact")) {
+            values["fact"] = std::string("large colour distance");
+            values["examples"] = trained.subject.data->size();
+            values["untrained"] = std::int64_t{1};
+        }
         const auto& runner = core::runnerOf(*analysis);
         const auto result = runner.run(trained.subject, values, {});
         EXPECT_FALSE(result.tables.empty());

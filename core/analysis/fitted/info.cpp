@@ -22,7 +22,7 @@ const FieldTable<FittedOptions>& fittedFields() {
         fields::integer(&O::directions, "directions", "Directions",
                         "principal directions of the stream that are read, at most", 1, 4096),
         fields::integer(&O::examples, "examples", "Examples",
-                        "examples to fit, to choose and to test on, at most", 10, 1e6),
+                        "examples to fit, to choose and to test on, at most", 2, 1e6),
         fields::integer(&O::untrained, "untrained", "Untrained models",
                         "models with fresh weights on which the same is fitted", 0, 64),
         fields::boolean(&O::remove, "remove", "Take it out",
