@@ -84,7 +84,8 @@ assert server.ask("ping")["result"] == {}
 read_only = server.ask("tools/list")["result"]["tools"]
 for tool in tools:
     if tool["name"] not in ("train", "draw", "export"):
-        tool["inputSchema"]["properties"].pop("out", None)
+        for written in ("out", "save", "save_head"):
+            tool["inputSchema"]["properties"].pop(written, None)
 assert read_only == [tool for tool in tools if tool["name"] not in ("train", "draw", "export")]
 places = {tool["name"]: tool["inputSchema"]["required"] for tool in tools}
 assert places["lens"] == places["info"] == places["study"] == ["path"] and places["compare"] == ["runs"], places

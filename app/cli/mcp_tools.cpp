@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -29,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMostPicture = 8 << 20;  // bytes of a PNG in an answer
-constexpr const char* kWritten = "save";   // the field of questions that names a file to write
+constexpr std::uint64_t kMostPicture = 8 << 20;         // bytes of a PNG in an answer
+constexpr std::array kWritten = {"save", "save_head"};  // of questions: names of files to write
 constexpr const char* kPictureDpi = "96";  // a picture for a model to look at, not for print
 
 FieldSpec toolField(const char* name, FieldKind kind, const char* help) {
@@ -221,7 +222,8 @@ Json McpTools::list() const {
     Json all = Json::array();
     for (const auto& command : core::questionCommands()) {
         auto schema = core::schemaOf(command);
-        if (m_folder.empty()) schema["properties"].erase(kWritten);
+        for (const char* name : kWritten)
+            if (m_folder.empty()) schema["properties"].erase(name);
         if (drawsPictures(command)) {
             schema["properties"]["picture"] = core::schemaOf(pictureField());
             if (!m_folder.empty()) schema["properties"]["out"] = core::schemaOf(outField());
@@ -255,13 +257,15 @@ Json McpTools::question(const std::string& tool, Json arguments, const std::stop
             if (const auto given = taken(arguments, "out"); !given.is_null())
                 out = madePlace("out", std::get<std::string>(valueOf(outField(), given)));
     }
-    if (const auto given = taken(arguments, kWritten); !given.is_null()) {
+    for (const char* name : kWritten) {
+        const auto given = taken(arguments, name);
+        if (given.is_null()) continue;
         if (m_folder.empty())
-            throw OptionError(kWritten,
+            throw OptionError(name,
                               "names a file, and nothing is written; start the server "
                               "with --write FOLDER, or leave it out");
-        if (!given.is_string()) throw OptionError(kWritten, "is no text");
-        arguments[kWritten] = madePlace(kWritten, given.get<std::string>());
+        if (!given.is_string()) throw OptionError(name, "is no text");
+        arguments[name] = madePlace(name, given.get<std::string>());
     }
     const auto words = core::wordsOf(core::questionOf(tool, arguments));
     const PictureFolder folder;
