@@ -369,6 +369,18 @@ void CheckpointController::chooseTokenizer(const QString& path) {
     m_feed.chooseTokenizer(path);
 }
 
+void CheckpointController::chooseHead(const QString& path) {
+    if (headDisabledReason().isEmpty()) m_feed.chooseHead(path);
+}
+
+QString CheckpointController::headDisabledReason() const {
+    if (!loaded() || !m_feed.model()) return QStringLiteral("Load the weights first");
+    if (!core::takesHead(*m_feed.model())) return QStringLiteral("The model answers by itself");
+    if (wire::farPathOf(path().toStdString()))
+        return QStringLiteral("Its files are on another machine");
+    return {};
+}
+
 void CheckpointController::setBfloat16(bool on) {
     if (m_feed.bfloat16() == on) return;
     m_feed.setBfloat16(on);

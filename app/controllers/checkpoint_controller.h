@@ -122,6 +122,10 @@ public:
     void show(const Question& question);
     /// Replaces the tokenizer of the loaded model by one from a file or folder.
     void chooseTokenizer(const QString& path);
+    /// Gives the loaded model, whose answer are features, texts or a head from a file.
+    void chooseHead(const QString& path);
+    /// Why there is none to choose; empty: there is.
+    QString headDisabledReason() const;
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
     /// again.
     void setBfloat16(bool on);

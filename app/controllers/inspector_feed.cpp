@@ -157,6 +157,20 @@ void InspectorFeed::chooseTokenizer(const QString& path) {
                  });
 }
 
+void InspectorFeed::chooseHead(const QString& head) {
+    auto wanted = m_opened;
+    wanted.subjects.front().head = head.toStdString();
+    const auto work = [wanted](Engine& models, LongJob&, const Looker::Progress& progress) {
+        return wire::openWeights(models.session, wire::Asked(wanted), progress).model;
+    };
+    m_looker.run(m_task, QStringLiteral("Reading %1").arg(QFileInfo(head).fileName()), work,
+                 [this, wanted](ModelOptions model) {
+                     m_opened = wanted;
+                     m_model = std::move(model);
+                     choose(Question(m_request));
+                 });
+}
+
 void InspectorFeed::setBfloat16(bool on) {
     std::erase_if(m_opened.options, [](const Option& option) { return option.name == "bf16"; });
     if (on) m_opened.set("bf16", true);
@@ -315,8 +329,10 @@ wire::Asked InspectorFeed::question() const {
     auto asked = m_wanted;
     if (chosen() && m_from != Source::Captures)
         asked.options = m_request.options, asked.sample = m_own;
-    if (placeOf(asked) == path())
+    if (placeOf(asked) == path()) {
         for (const auto& option : m_opened.options) asked.set(option.name, option.value);
+        asked.subjects.front().head = m_opened.subjects.front().head;
+    }
     return asked;
 }
 

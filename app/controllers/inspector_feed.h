@@ -59,6 +59,9 @@ public:
     void load(const Question& wanted, const QString& text);
     /// Sets another tokenizer, read from a file or folder.
     void chooseTokenizer(const QString& path);
+    /// Gives a model of features a head: a file of texts or of a head, or another value of
+    /// Model::head.
+    void chooseHead(const QString& head);
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
     /// again.
     void setBfloat16(bool on);

@@ -155,6 +155,8 @@ void CheckpointHead::fillMenu() {
     m_tokenizer = m_menu->addAction(QStringLiteral("Choose tokenizer\u2026"), this,
                                     &CheckpointHead::tokenizerRequested);
     m_tokenizer->setToolTip(QStringLiteral("A tokenizer.json, a vocab.json or a folder with one"));
+    m_givenHead = m_menu->addAction(QStringLiteral("Choose texts or head\u2026"), this,
+                                    &CheckpointHead::headRequested);
     m_adapter = m_menu->addAction(QStringLiteral("Open with adapter\u2026"), this,
                                   &CheckpointHead::adapterRequested);
     m_convert =
@@ -212,6 +214,12 @@ void CheckpointHead::refresh() {
     m_evaluate->setVisible(
         info && (!info->model || m_c.isLanguage() || info->model->input() == InputKind::Images));
     m_tokenizer->setEnabled(m_c.isLanguage() && m_c.loaded());
+    const QString noHead = m_c.headDisabledReason();
+    m_givenHead->setEnabled(noHead.isEmpty());
+    m_givenHead->setToolTip(noHead.isEmpty()
+                                ? QStringLiteral("Classes for features: a text file with a name a "
+                                                 "line, or a kept head (.safetensors)")
+                                : noHead);
     const auto far = wire::farPathOf(m_c.path().toStdString());
     const QString where =
         far ? QStringLiteral("Its files are on %1").arg(QString::fromStdString(far->host))

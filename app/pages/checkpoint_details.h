@@ -78,6 +78,7 @@ Q_SIGNALS:
     void hostRequested(const QString& host);
     void hubRequested();
     void tokenizerRequested();
+    void headRequested();
     void adapterRequested();
     void convertRequested();
     void evaluationRequested();
@@ -94,7 +95,8 @@ private:
     QPushButton *m_verify, *m_evaluate, *m_inspect;
     QMenu* m_menu;
     QList<QAction*> m_onHosts;
-    QAction *m_tokenizer = nullptr, *m_adapter = nullptr, *m_convert = nullptr, *m_show = nullptr;
+    QAction *m_tokenizer = nullptr, *m_givenHead = nullptr, *m_adapter = nullptr,
+            *m_convert = nullptr, *m_show = nullptr;
 };
 
 class CheckpointDetails : public QWidget {

@@ -271,6 +271,12 @@ void CheckpointPage::setQuestions() {
             QFileInfo(m_c.path()).path(),
             QStringLiteral("Tokenizers (tokenizer.json vocab.json);;All files (*)"));
     };
+    askHead = [this] {
+        return QFileDialog::getOpenFileName(
+            window(), QStringLiteral("Choose texts or a head for the features of this model"),
+            QFileInfo(m_c.path()).path(),
+            QStringLiteral("Texts and heads (*.txt *.safetensors);;All files (*)"));
+    };
     askEvaluation = [this]() -> std::optional<NamedEvaluation> {
         EvaluateDialog dialog(
             window(), m_c.isLanguage() ? EvaluateDialog::Data::Text : EvaluateDialog::Data::Images,
@@ -303,6 +309,9 @@ void CheckpointPage::openFromHub() {
         Q_EMIT runChosen(dialog.path());  // all revisions of a model
     else
         open(dialog.path());
+}
+void CheckpointPage::chooseHead() {
+    if (const QString path = askHead(); !path.isEmpty()) m_c.chooseHead(path);
 }
 void CheckpointPage::chooseTokenizer() {
     if (const QString path = askTokenizer(); !path.isEmpty()) m_c.chooseTokenizer(path);
@@ -364,6 +373,7 @@ void CheckpointPage::wire() {
     m_head->hosts = [this] { return hosts(); };
     connect(m_head, &CheckpointHead::hostRequested, this, &CheckpointPage::openOn);
     connect(m_head, &CheckpointHead::hubRequested, this, &CheckpointPage::openFromHub);
+    connect(m_head, &CheckpointHead::headRequested, this, &CheckpointPage::chooseHead);
     connect(m_head, &CheckpointHead::tokenizerRequested, this, &CheckpointPage::chooseTokenizer);
     connect(m_head, &CheckpointHead::convertRequested, this, &CheckpointPage::convert);
     connect(m_head, &CheckpointHead::adapterRequested, this, &CheckpointPage::openWithAdapter);

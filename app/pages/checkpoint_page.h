@@ -68,7 +68,7 @@ public:
     QString errorSentence() const;
 
     /// Ask for paths and data; replaced in tests. An empty result means cancelled.
-    std::function<QString()> askFile, askPicture, askTokenizer, askAdapter;
+    std::function<QString()> askFile, askPicture, askTokenizer, askHead, askAdapter;
     std::function<QString(const QString& suggested)> askConvert;
     std::function<std::optional<NamedEvaluation>()> askEvaluation;
     /// Asks for a checkpoint on a machine; replaced in tests.
@@ -102,6 +102,7 @@ private:
     void showProblems();
     void chooseTensor(const QString& name);
     void chooseTokenizer();
+    void chooseHead();
     void showProbe(const widgets::Inspected& inspected);
     void openDropped(const QString& path);
     void fail(const QString& sentence);

@@ -308,7 +308,10 @@ void SourcePane::setResult(const ProbeResult& result, const ProbeResult* before)
     m_output->setToolTip(pair ? QStringLiteral("Next-token prediction of the model, given the "
                                                "correct target so far (teacher forcing)")
                               : answerText(result, before));
-    m_output->setVisible(!result.probabilities.empty());
+    if (result.features)
+        m_output->setForms({QStringLiteral("features, no classes: give texts or labelled pictures"),
+                            QStringLiteral("features, no classes")});
+    m_output->setVisible(!result.probabilities.empty() || result.features);
     m_bars->setProbabilities(names, result.probabilities, label);
     m_bars->setBefore(before ? before->probabilities : std::vector<float>());
     arrangeBars();
