@@ -65,9 +65,9 @@ TEST_F(MeasurePageTest, IsReachedFromTheMapByGroups) {
         ASSERT_TRUE(action && action->isEnabled()) << analysis->name;
         action->trigger();
         const auto shown = window->currentPage();
-        EXPECT_EQ(shown, analysis->twoModels ? PageId::Duel
-                         : analysis->kept    ? PageId::Atlas
-                                             : PageId::Measure)
+        EXPECT_EQ(shown, analysis->page == core::AnalysisPage::Duel    ? PageId::Duel
+                         : analysis->page == core::AnalysisPage::Atlas ? PageId::Atlas
+                                                                       : PageId::Measure)
             << analysis->name;
         if (shown == PageId::Measure) {
             EXPECT_EQ(analyses().current()->analysis().name, analysis->name);
@@ -92,11 +92,8 @@ TEST_F(MeasurePageTest, ShowsTheTabsOfAGroup) {
     QTest::mouseClick(groups->button(1), Qt::LeftButton);
     EXPECT_EQ(analyses().current()->analysis().name, "qk-components") << "as it was left";
     // What a page of the smallest window has room for.
-    for (const auto* analysis : core::analyses())
-        if (!analysis->twoModels && !analysis->kept) {
-            EXPECT_LE(analyses().tab(analysis->name)->minimumSizeHint().width(), 780)
-                << analysis->name;
-        }
+    for (const auto* analysis : core::analysesOf(core::AnalysisPage::Measure))
+        EXPECT_LE(analyses().tab(analysis->name)->minimumSizeHint().width(), 780) << analysis->name;
 }
 
 TEST_F(MeasurePageTest, MeasuresWhatWasInspectedLast) {

@@ -115,13 +115,9 @@ protected:
     AnalysisWindow window{history, measurements};
 };
 
-/// Those with a tab; the atlas has a page.
+/// Those with a tab of the window; others are on other pages.
 std::vector<const core::Analysis*> tabs() {
-    auto all = core::analyses();
-    std::erase_if(all, [](const auto* analysis) {
-        return analysis->name == "atlas" || analysis->name == "scan" || analysis->name == "duel";
-    });
-    return all;
+    return core::analysesOf(core::AnalysisPage::Measure);
 }
 
 TEST_F(MeasureWindowTest, FitsASmallScreen) {

@@ -5,7 +5,9 @@
 
 #include "analysis/fitted/fitted.h"
 #include "analysis/pairs/claims.h"
+#include "answers/answer_text.h"
 #include "types/text_format.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -47,13 +49,6 @@ std::string chanceOf(const FittedFacts& facts) {
     if (std::isfinite(facts.pixels))
         text += (text.empty() ? "the input " : ", the input ") + auc(facts.pixels);
     return text;
-}
-
-std::string quoted(const std::string& fact) {
-    auto text = fact;
-    if (!text.empty())
-        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return "'" + text + "'";
 }
 
 std::string removalSentence(const FittedFacts& facts, std::int64_t which) {
@@ -103,7 +98,7 @@ FittedWords fittedWords(const FittedFacts& facts) {
 std::vector<std::string> fittedSentences(const FittedFacts& facts) {
     const auto words = fittedWords(facts);
     std::vector<std::string> all;
-    const auto name = quoted(facts.fact);
+    const auto name = quoted(capitalized(facts.fact));
     if (!words.enough) {
         all.push_back("Nothing can be said from " + std::to_string(facts.examples) + " " +
                       facts.noun + " to test with " + groupedNumber(facts.yes) +
