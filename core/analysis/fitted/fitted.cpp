@@ -403,8 +403,11 @@ private:
         std::vector<double> mean(edited.size(), 0.0), changes;
         const double sign = m_subject.model->options().info().numbers ? -1.0 : 1.0;
         for (std::int64_t k = 0; k < kRandomSubspaces; ++k) {
-            const auto random = without(
-                subspaces.draw(one.dimensions, one.variance, static_cast<std::uint64_t>(k + 1)));
+            const auto drawn =
+                subspaces.draw(one.dimensions, one.variance, static_cast<std::uint64_t>(k + 1));
+            one.randomVariance =
+                std::fmin(one.randomVariance, shareOfVariance(best().axes.covariance, drawn));
+            const auto random = without(drawn);
             for (std::size_t e = 0; e < mean.size(); ++e)
                 mean[e] += random[e] / static_cast<double>(kRandomSubspaces);
             changes.push_back(changeTo(plain, random).change);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ struct FittedOptions {
 struct FittedFacts {
     struct Removal {
         std::int64_t rank = 0, dimensions = 0;
-        double variance = 0.0;                     ///< share
+        double variance = 0.0;  ///< share
+        /// Least share of a random subspace; not a number: unknown.
+        double randomVariance = std::numeric_limits<double>::quiet_NaN();
         PairedChange change;                       ///< of the metric
         double randomMean = 0.0;                   ///< mean change by random subspaces
         double randomLow = 0.0, randomHigh = 0.0;  ///< their range

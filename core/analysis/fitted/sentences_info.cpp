@@ -17,6 +17,7 @@ constexpr double kBeyondFresh = 0.05;  // or half of what untrained models miss 
 constexpr double kLogitDeviations = 4.0;
 constexpr std::int64_t kFewestPairs = 50;  // of either kind
 constexpr double kOneSidedLevel = 0.025;
+constexpr double kLeastStrength = 0.95;  // share of the variance of random subspaces, of its own
 
 double logitOf(double p) {
     const double inside = std::clamp(p, 1e-4, 1.0 - 1e-4);
@@ -88,8 +89,11 @@ FittedWords fittedWords(const FittedFacts& facts) {
     const auto shown = holm(p, kOneSidedLevel);
     for (std::size_t k = 0; k < facts.removals.size() && words.carries < 0; ++k) {
         const auto& one = facts.removals[k];
-        if (one.rank <= facts.keptRank && shown[k] && 20 * one.cheaper >= 19 * one.random &&
-            one.random > 0 && metric.cost(one.change.change) > least)
+        // Weaker subspaces are no control: of some dimensions none holds as much of the variance.
+        const bool weaker = one.randomVariance < kLeastStrength * one.variance;
+        if (one.rank <= facts.keptRank && shown[k] && !weaker &&
+            20 * one.cheaper >= 19 * one.random && one.random > 0 &&
+            metric.cost(one.change.change) > least)
             words.carries = static_cast<std::int64_t>(k);
     }
     return words;
