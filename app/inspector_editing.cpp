@@ -65,7 +65,7 @@ core::MapPlace InspectorEditing::chosenMap() const {
     if (result && view.layer < static_cast<int>(result->layers.size()))
         place.layer = result->layers[static_cast<std::size_t>(view.layer)].name;
     if (const auto* map = choice.maps().find(place.kind, view.layer, view.index))
-        place.rows = map->rows, place.columns = map->columns;
+        place.rows = map->rows, place.columns = map->columns, place.fitted = map->fitted;
     return place;
 }
 

@@ -55,6 +55,8 @@ MapKind kindFromName(const std::string& name) {
     throw OptionError("--kind", unknownName("kind", name, names));
 }
 
+constexpr const char* kFittedKind = "fitted";
+
 // Whether all maps are written, as a capture (formats.md section 10).
 bool isCapture(const std::string& out) {
     return out.ends_with(".safetensors");
@@ -90,8 +92,8 @@ void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                     InspectResult& looked) {
     const auto& [sample, classNames] = input;
     // Edits of the training may need the data.
-    const core::Interventions none{{}, interventions.data};
     const auto& edits = interventions.edits;
+    const core::Interventions none{edits.switchedOff(), interventions.data};
     if (edits.anyEnabled()) looked.edits = core::wordsOf(edits);
     if (!edits.anyEnabled() || a.show == "before") {
         looked.result = opened.probe(sample, classNames, none);
@@ -152,7 +154,8 @@ InspectResult inspectInput(InspectArguments a, const ProbeSample* input = nullpt
     looked.keptStep = chosen.kept;
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device, {}, {}, a.imageSize);
     if (const auto none = core::noRelationsText(opened.options());
-        !none.empty() && !isCapture(a.out) && kindFromName(a.kind) != MapKind::SensoryAttention)
+        !none.empty() && a.edits.empty() && !isCapture(a.out) &&
+        kindFromName(a.kind) != MapKind::SensoryAttention)
         throw OptionError("--kind", none + "; give --kind attention-sa");
     if (a.input.value("bf16", false)) opened.narrow();
     serve::OpenedDataSets sets;
@@ -364,6 +367,14 @@ int inspect(const InspectArguments& given, const Call& call) {
     if (a.show.empty()) a.show = a.other.empty() ? "after" : "difference";
     if (!a.other.empty() && (a.along || !a.layers.empty()))
         throw OptionError("other", "is for one map; leave out --along and --layers");
+    const bool fitted = a.kind == kFittedKind;
+    if (fitted) {
+        a.kind = mapKindName(MapKind::Relation);
+        if (a.along || !a.other.empty())
+            throw OptionError("--kind",
+                              "fitted is of one input and one model; leave --along and "
+                              "--other away");
+    }
     const MapKind kind = kindFromName(a.kind);
     if (!a.out.empty()) endingOf(a.out, {".csv", ".safetensors"});
     if (a.along) return inspectAlong(a, call);
@@ -393,6 +404,15 @@ int inspect(const InspectArguments& given, const Call& call) {
         result.sample.origin += ", trained with edits: " + core::wordsOf(looked.training);
     if (!looked.keptStep.empty()) std::cerr << looked.keptStep << "\n";
     if (!result.notFinite.empty()) std::cerr << "warning: " << plainName(result.notFinite) << "\n";
+    if (fitted) {
+        const auto found = std::find_if(result.maps.rbegin(), result.maps.rend(),
+                                        [](const auto& map) { return !map.fitted.empty(); });
+        if (found == result.maps.rend())
+            throw OptionError("--kind",
+                              "fitted: no relation is named; give --edit \"fitted "
+                              "FILE shown\", with a file of fit-relation --save");
+        a.layer = found->layer + 1, a.index = found->index + 1;
+    }
     // A product is made of a relation and the attention of a head.
     const auto stored = product ? MapKind::Relation : kind;
     const auto* map = result.find(stored, a.layer - 1, a.index - 1);

@@ -32,6 +32,13 @@ widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
         const widgets::MapId id{map.kind, map.layer, map.index};
         const auto* base = out.before->find(map.kind, map.layer, map.index);
         if (base && mapMoved(map, *base)) out.moved.push_back(id);
+        if (!map.fitted.empty()) {
+            if (std::any_of(list.edits.begin(), list.edits.end(), [&](const Edit& edit) {
+                    return edit.enabled && edit.relation == map.fitted;
+                }))
+                out.out.push_back(id);
+            continue;
+        }
         try {
             const auto& layer = out.result->layers.at(static_cast<std::size_t>(map.layer)).name;
             if (core::takesOut(

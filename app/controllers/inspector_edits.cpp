@@ -235,6 +235,7 @@ void InspectorEdits::toggle(const std::function<std::optional<Edit>(const core::
 }
 
 void InspectorEdits::knockOut(const core::MapPlace& map, EditOp how) {
+    if (!map.fitted.empty()) return switchFitted(map.fitted);
     attempt([&](const std::vector<PointInfo>& points) {
         const auto target = core::targetOf(map, points);
         // A map that is taken out comes back, whichever edit took it out.
@@ -253,6 +254,18 @@ void InspectorEdits::knockOut(const core::MapPlace& map, EditOp how) {
         next.edits.push_back(edit);
         change(std::move(next), stepText({edit}));
     });
+}
+
+// The edit stays in the list, as it is what shows the map.
+void InspectorEdits::switchFitted(const std::string& relation) {
+    auto next = m_list;
+    const auto is = [&](const Edit& edit) { return edit.relation == relation; };
+    const bool out = std::any_of(next.edits.begin(), next.edits.end(),
+                                 [&](const Edit& edit) { return is(edit) && edit.enabled; });
+    for (auto& edit : next.edits)
+        if (is(edit)) edit.enabled = !out;
+    change(std::move(next), out ? QStringLiteral("Return the fitted relation")
+                                : QStringLiteral("Take the fitted relation out"));
 }
 
 void InspectorEdits::onlyThis(const core::MapPlace& map) {

@@ -116,6 +116,7 @@ private:
     EditList withCell(const core::MapPlace& map, int i, int j, double value) const;
     /// Calls `action` with the hook points; reports what cannot be done.
     void attempt(const std::function<void(const std::vector<PointInfo>&)>& action);
+    void switchFitted(const std::string& relation);
     void toggle(const std::function<std::optional<Edit>(const core::MapTarget&)>& make,
                 const core::MapPlace& map, const QString& what);
 

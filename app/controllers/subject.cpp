@@ -43,7 +43,8 @@ void Subject::setData(std::shared_ptr<const wire::OpenedData> opened) {
 EditList enabledEdits(const EditList& edits) {
     EditList enabled = edits;
     enabled.name.clear(), enabled.model.clear();
-    std::erase_if(enabled.edits, [](const Edit& edit) { return !edit.enabled; });
+    std::erase_if(enabled.edits,
+                  [](const Edit& edit) { return !edit.enabled && edit.op != EditOp::Project; });
     return enabled;
 }
 
@@ -113,12 +114,12 @@ bool sameButEdits(const core::Analysis& analysis, const wire::Asked& a, const wi
            a.data == b.data && a.classNames == b.classNames;
 }
 
-/// The words of the enabled edits; nullopt where one cannot be said in words: values that are
-/// lists, or an input that is patched in.
+/// The words of the edits of enabledEdits(); nullopt where one cannot be said in words: values that
+/// are lists, or an input that is patched in.
 std::optional<std::vector<std::string>> editWords(const EditList& edits) {
     std::vector<std::string> words;
     for (const auto& edit : edits.edits) {
-        if (!edit.enabled) continue;
+        if (!edit.enabled && edit.op != EditOp::Project) continue;
         if (edit.op == EditOp::Patch || edit.values.numbers.size() > 1 || edit.reference ||
             !edit.textPart.empty())
             return std::nullopt;

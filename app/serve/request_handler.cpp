@@ -192,18 +192,20 @@ Frame RequestHandler::opened(Request& request) {
 // Maps
 // -------------------------------------------------------------------------------------------------
 
-void RequestHandler::probeBase(const SampleInput& input, const core::EditData& data,
+void RequestHandler::probeBase(const SampleInput& input, const core::Interventions& interventions,
                                const core::ProbeWatch& watch) {
     if (!m_base || m_baseSample != input.sample || m_baseNames != input.classNames ||
-        m_baseHead != m_model->headKey()) {
+        m_baseHead != m_model->headKey() || m_baseRelations != interventions.edits.relations()) {
         m_edited.reset();
         // Edits of the training may take values from examples.
         m_base = std::make_shared<const ProbeResult>(
-            m_model->probe(input.sample, input.classNames, {{}, data}, watch));
+            m_model->probe(input.sample, input.classNames,
+                           {interventions.edits.switchedOff(), interventions.data}, watch));
         m_baseNumber = freshNumber();
         m_baseSample = input.sample;
         m_baseNames = input.classNames;
         m_baseHead = m_model->headKey();
+        m_baseRelations = interventions.edits.relations();
     }
     // The hook points need another pass, which the maps do not wait for.
     if (!m_points) {
@@ -236,7 +238,7 @@ Frame RequestHandler::probe(Request& request) {
             Json json = wire::resultToJson(sent.unsent(part), blob);
             request.part(std::move(json), blob);
         };
-    probeBase(input, changed.data, watch);
+    probeBase(input, changed, watch);
     std::string problem;
     if (edited) {
         watch.partial = {};
@@ -269,7 +271,7 @@ Frame RequestHandler::effectsAlone(Request& request) {
     const auto all = interventionsOf(asked, 0, model, sample, m_data);
     core::ProbeWatch watch;  // ends within a layer once something newer is asked for
     watch.progress = request.progress();
-    probeBase(input, all.data, watch);
+    probeBase(input, all, watch);
     const auto& edits = all.edits.edits;
     std::vector<std::optional<wire::EffectAlone>> effects(edits.size());
     const auto& p = m_base->probabilities;

@@ -30,7 +30,7 @@ private:
     /// memory.
     SampleInput inputOf(const wire::Asked& asked);
     /// Computes the result without edits, m_base, unless it is known for this input.
-    void probeBase(const SampleInput& input, const core::EditData& data,
+    void probeBase(const SampleInput& input, const core::Interventions& interventions,
                    const core::ProbeWatch& watch);
     void forget();
 
@@ -57,6 +57,7 @@ private:
     ProbeSample m_baseSample;
     std::vector<std::string> m_baseNames;
     std::string m_baseHead;
+    std::vector<std::string> m_baseRelations;
     std::uint64_t m_baseNumber = 0, m_pointsNumber = 0;  ///< new for each; see Prober
     wire::SharedResult m_edited;                         ///< the last result with edits
     EditList m_editedBy;

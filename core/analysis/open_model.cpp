@@ -30,6 +30,7 @@
 #include "interventions/active_edits.h"
 #include "interventions/edit_probes.h"
 #include "interventions/edited_run.h"
+#include "interventions/fitted_maps.h"
 #include "model/architecture.h"
 #include "model/blocks/parameters.h"
 #include "model/model.h"
@@ -419,8 +420,10 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
                 p.means = p.probes->means();
                 return edited;
             }
-            if (!trained) return p.probes->plain(sample, p.step, names, watch);
-            return probeModel(*p.model, p.options, sample, p.step, names, watch);
+            if (!trained) return p.probes->plain(interventions.edits, sample, p.step, names, watch);
+            return withFittedMaps(interventions.edits, p.options, [&] {
+                return probeModel(*p.model, p.options, sample, p.step, names, watch);
+            });
         },
         [] {
             return std::string(

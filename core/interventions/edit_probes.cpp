@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "interventions/edit_probes.h"
+#include "interventions/fitted_maps.h"
 #include "probe/probe.h"
 
 namespace relascope::core {
@@ -47,16 +48,20 @@ bool EditProbes::keepsStreams(const ModelInput& input) {
     return !m_streamNames.empty() && m_streamBytes * (cut ? input.x.size(1) : 1) <= kMostBytes;
 }
 
-ProbeResult EditProbes::plain(const ProbeSample& sample, std::int64_t step,
+ProbeResult EditProbes::plain(const EditList& list, const ProbeSample& sample, std::int64_t step,
                               const std::vector<std::string>& classNames, const ProbeWatch& watch) {
+    const auto probe = [&] {
+        return withFittedMaps(list, m_options, [&] {
+            return probeModel(m_model, m_options, sample, step, classNames, watch);
+        });
+    };
     m_streams.clear();
     m_maps.clear();
     const auto device = m_model.parameters().front().device();
-    if (!keepsStreams(inputOf(sample, m_options).to(device)))
-        return probeModel(m_model, m_options, sample, step, classNames, watch);
+    if (!keepsStreams(inputOf(sample, m_options).to(device))) return probe();
     PointReader reader(m_streamNames);
     const HookScope scope(&reader);
-    auto result = probeModel(m_model, m_options, sample, step, classNames, watch);
+    auto result = probe();
     m_sample = sample;
     m_maps = result.maps;
     for (auto& [name, tensor] : reader.take())
@@ -85,7 +90,9 @@ ProbeResult EditProbes::edited(const Interventions& interventions, const ProbeSa
     session.editor().keepStreams(known ? m_streams : std::map<std::string, torch::Tensor>(),
                                  session.points());
     const InterventionScope scope(&session.editor());
-    auto result = probeModel(m_model, m_options, sample, step, classNames, watch);
+    auto result = withFittedMaps(interventions.edits, m_options, [&] {
+        return probeModel(m_model, m_options, sample, step, classNames, watch);
+    });
     if (known) addMissingMaps(result, m_maps);
     return result;
 }

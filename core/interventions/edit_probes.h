@@ -22,8 +22,9 @@ public:
     EditProbes(ModelImpl& model, const ModelOptions& options)
         : m_model(model), m_options(options) {}
 
-    /// A probe without edits. The streams between its blocks are kept if they take at most 64 MiB.
-    ProbeResult plain(const ProbeSample& sample, std::int64_t step,
+    /// A probe without edits, with the maps of the fitted relations that `list` names. The streams
+    /// between its blocks are kept if they take at most 64 MiB.
+    ProbeResult plain(const EditList& list, const ProbeSample& sample, std::int64_t step,
                       const std::vector<std::string>& classNames, const ProbeWatch& watch);
     /// A probe with edits. For the sample of the last plain() only the blocks from the first edit
     /// on run again; means are taken once. `below`: hooks of training are in force, with which

@@ -153,13 +153,17 @@ public:
     }
 
 private:
-    // "fitted same-kind out": where and on which positions says the relation's file.
+    // "fitted same-kind out": where and on which positions says the relation's file. "shown": it
+    // has a map and stays.
     Edit fitted() {
         m_edit.op = EditOp::Project;
         m_edit.relation = relationFileOf(m_words.next("the name of a relation's file"));
-        if (!m_words.take("out") || !m_words.done())
-            refuse("'out' should follow the file of the relation, and nothing else, in '" +
-                   cut(m_words.text()) + "'");
+        m_edit.enabled = !m_words.take("shown");
+        if ((m_edit.enabled && !m_words.take("out")) || !m_words.done())
+            refuse(
+                "'out' or 'shown' should follow the file of the relation, and nothing else, in "
+                "'" +
+                cut(m_words.text()) + "'");
         const auto relation = readRelation(m_edit.relation);
         m_edit.point = relation.point;
         if (relation.firstTokens > 0) m_edit.selection["position"].low = relation.firstTokens;
@@ -427,6 +431,7 @@ std::string placesText(const AxisSelection& s, std::int64_t counted) {
 }
 
 std::string wordsOf(const Edit& edit) {
+    if (edit.op == EditOp::Project && !edit.enabled) return "fitted " + edit.relation + " shown";
     // Names of files count from 0 and end in the point; the words of a part are shorter.
     std::string stack, name = edit.point;
     for (const auto& [prefix, word] :

@@ -136,6 +136,10 @@ bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix) 
 }
 
 MapTarget targetOf(const MapPlace& place, const std::vector<PointInfo>& points) {
+    if (!place.fitted.empty())
+        throw OptionError("map",
+                          "a fitted relation can be taken out of the stream; its cells are "
+                          "no part of what the model computes");
     bool cross = false;
     MapTarget target;
     target.block = blockOf(place.layer, points, cross);

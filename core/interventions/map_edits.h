@@ -18,6 +18,7 @@ struct MapPlace {
     std::string layer;          ///< ProbeLayer::name: "layer 2", "decoder 1 cross"
     int index = 0;              ///< relation or head, from 0
     int rows = 0, columns = 0;  ///< size of the map; 0: the size of its hook points
+    std::string fitted = {};    ///< RelationMap::fitted
 };
 
 /// The hook points of one map. Names are empty where the model has no such point.

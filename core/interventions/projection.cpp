@@ -35,6 +35,22 @@ StreamProjection projectionOf(const RelationFile& relation) {
             relation.firstTokens};
 }
 
+torch::Tensor StreamRelation::map(const torch::Tensor& stream) const {
+    const auto x = stream.to(torch::kDouble) - mean;
+    const auto left = torch::matmul(x, a.t()), right = torch::matmul(x, b.t());
+    const auto scores = torch::matmul(left, right.transpose(-2, -1));
+    if (!distance) return scores + bias;
+    const auto own = (left * right).sum(-1);
+    return scores + scores.transpose(-2, -1) - own.unsqueeze(-1) - own.unsqueeze(-2) + bias;
+}
+
+StreamRelation streamRelationOf(const RelationFile& relation) {
+    return {relationMatrix(relation.a, relation.rank, relation.width),
+            relationMatrix(relation.b, relation.rank, relation.width),
+            relationMatrix(relation.mean, relation.places, relation.width), relation.bias,
+            relation.form == "distance"};
+}
+
 torch::Tensor StreamProjection::out(const torch::Tensor& value, const HookPoint& point,
                                     std::int64_t first) const {
     const auto dim = dimensionOf(point, Axis::Dim), position = dimensionOf(point, Axis::Position);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Takes what a fitted relation reads out of a stream: x becomes x - U U'(x - m), U an orthonormal
-// basis of its directions (interventions.md section 18).
+// A fitted relation of a stream, and what takes out what it reads: x becomes x - U U'(x - m), U an
+// orthonormal basis of its directions (interventions.md section 18).
 #pragma once
 
 #include <torch/types.h>
@@ -24,5 +24,16 @@ struct StreamProjection {
 /// of the largest.
 torch::Tensor basisOfRows(const torch::Tensor& rows);
 StreamProjection projectionOf(const RelationFile& relation);
+
+/// A relation in the stream: r = <A (x_i - m_i), B (x_j - m_j)> + b.
+struct StreamRelation {
+    torch::Tensor a, b;  ///< [rank, d] double
+    torch::Tensor mean;  ///< [places, d]
+    double bias = 0.0;
+    bool distance = false;  ///< -<A d, B d> + b of d = (x_i - m_i) - (x_j - m_j)
+    /// r + b of all pairs of streams [.., places, d]: [.., places, places].
+    torch::Tensor map(const torch::Tensor& stream) const;
+};
+StreamRelation streamRelationOf(const RelationFile& relation);
 
 }  // namespace relascope::core

@@ -70,8 +70,10 @@ Specs inspectSpecs() {
     append(all,
            {askedChoice(
                 "kind",
-                {"relation", "attention-ra", "attention-sa", "attention-x-relation", "symbols"},
-                "which maps; attention-x-relation of a picture"),
+                {"relation", "attention-ra", "attention-sa", "attention-x-relation", "symbols",
+                 "fitted"},
+                "which maps; attention-x-relation of a picture; fitted: the last relation that "
+                "--edit \"fitted FILE shown\" names"),
             askedField("layer", FieldKind::Integer, "layer, from 1", 1, 1000),
             askedField("index", FieldKind::Integer, "index of the relation or head, from 1", 1,
                        100000),

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "probe/map_factors.h"
@@ -24,6 +26,11 @@ std::string keyOf(MapKind kind, int layer) {
     return std::string(mapKindName(kind)) + "/" + std::to_string(layer);
 }
 
+constexpr std::string_view kFittedMaps = "fitted/";
+std::string fittedKeyOf(const RelationMap& map) {
+    return std::string(kFittedMaps) + std::to_string(map.layer) + "/" + std::to_string(map.index);
+}
+
 const FactoredMaps* factored(const RelationMap& map) {
     return dynamic_cast<const FactoredMaps*>(map.source.get());
 }
@@ -41,7 +48,8 @@ StoredMaps::StoredMaps(const std::vector<ProbeResult>& results) {
     std::map<std::string, std::vector<Group>> groups;  // by key, for each sample
     for (std::size_t sample = 0; sample < results.size(); ++sample)
         for (const auto& map : results[sample].maps) {
-            auto& samples = groups[keyOf(map.kind, map.layer)];
+            const auto key = map.fitted.empty() ? keyOf(map.kind, map.layer) : fittedKeyOf(map);
+            auto& samples = groups[key];
             samples.resize(results.size());
             samples[sample].push_back(&map);
         }
@@ -51,6 +59,7 @@ StoredMaps::StoredMaps(const std::vector<ProbeResult>& results) {
 void StoredMaps::add(const std::string& key, const std::vector<Group>& samples) {
     const RelationMap& first = *samples.front().front();
     if (first.causal) m_metadata["causal_" + key] = "1";
+    if (!first.fitted.empty()) m_metadata["fact_" + key] = first.fitted;
     if (first.kind == MapKind::Symbols)
         m_metadata["library_rows_" + key] = first.libraryRows ? "1" : "0";
     const std::string shape = std::to_string(first.rows) + " " + std::to_string(first.columns);
@@ -123,6 +132,30 @@ public:
             readFactors(*queries, maps);
         else if (has("symbols_"))
             readSymbols(maps);
+    }
+
+    /// The maps of relations that were fitted afterwards.
+    void readFitted(int layers, std::vector<RelationMap>& maps) {
+        m_kind = MapKind::Relation;
+        for (const auto& entry : m_file.header().tensors) {
+            if (!entry.name.starts_with(kFittedMaps)) continue;
+            m_key = entry.name;
+            int index = -1;
+            m_layer = -1;
+            const char *at = m_key.data() + kFittedMaps.size(), *end = m_key.data() + m_key.size();
+            const auto layer = std::from_chars(at, end, m_layer);
+            if (layer.ptr < end) std::from_chars(layer.ptr + 1, end, index);
+            if (m_layer < 0 || m_layer >= layers || index < 0 || index >= kMostMaps ||
+                m_key != fittedKeyOf({m_kind, m_layer, index}))
+                refuse("is no map of a layer");
+            const auto* values = floats(m_key);
+            if (!values || values->shape.size() != 4 || values->shape[1] != 1)
+                refuse("does not have the shape of a capture");
+            const auto first = maps.size();
+            readValues(*values, maps);
+            maps[first].index = index;
+            maps[first].fitted = text("fact_");
+        }
     }
 
 private:
@@ -249,6 +282,10 @@ std::vector<RelationMap> loadMaps(const SafetensorsFile& file, int layers, std::
     MapReader reader(file, sample);
     for (const auto kind : kStoredKinds)
         for (int layer = 0; layer < layers; ++layer) reader.read(kind, layer, maps);
+    reader.readFitted(layers, maps);
+    std::stable_sort(maps.begin(), maps.end(), [](const RelationMap& a, const RelationMap& b) {
+        return std::tie(a.kind, a.layer, a.index) < std::tie(b.kind, b.layer, b.index);
+    });
     return maps;
 }
 

@@ -20,6 +20,7 @@ namespace relascope::core {
 ///   factors  KEY/queries F32 [samples, maps, rows, width] and KEY/keys F32 [samples or 1, groups,
 ///            width, columns]; metadata activation_KEY, scale_KEY and, of masked ones, masked_KEY
 ///   symbols by position  metadata symbols_KEY "ROWS COLUMNS" or "ROWS COLUMNS OFFSET"
+///   fitted   fitted/LAYER/INDEX F32 [samples, 1, rows, columns]; metadata fact_KEY
 /// and metadata causal_KEY and library_rows_KEY.
 class StoredMaps {
 public:

@@ -7,6 +7,7 @@
 #include "interventions/active_edits.h"
 #include "interventions/edit_json.h"
 #include "interventions/edited_run.h"
+#include "interventions/fitted_maps.h"
 #include "model/model.h"
 #include "probe/probe.h"
 #include "train/option_changes.h"
@@ -127,8 +128,10 @@ void TrainingRequests::probe(const LiveProbe& request, ProbeAnswer& answer) {
     auto& model = *m_job.model;
     const auto& options = m_job.options.model;
     const auto maps = [&] {
-        auto result = probeModel(model, options, request.sample, m_job.state.step,
-                                 m_job.data.validation->info().classNames);
+        auto result = withFittedMaps(request.edits, options, [&] {
+            return probeModel(model, options, request.sample, m_job.state.step,
+                              m_job.data.validation->info().classNames);
+        });
         if (m_job.data.tokenizer) namePieces(result, *m_job.data.tokenizer);
         return result;
     };

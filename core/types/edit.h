@@ -2,6 +2,7 @@
 // Interventions on a forward pass: the tensor, the selected part, and the operation on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -132,6 +133,21 @@ struct EditList {
         for (const auto& edit : edits)
             if (edit.enabled) return true;
         return false;
+    }
+    /// The files of the fitted relations that edits name, in force or not, each once.
+    std::vector<std::string> relations() const {
+        std::vector<std::string> files;
+        for (const auto& edit : edits)
+            if (edit.op == EditOp::Project &&
+                std::find(files.begin(), files.end(), edit.relation) == files.end())
+                files.push_back(edit.relation);
+        return files;
+    }
+    /// The same edits, none in force.
+    EditList switchedOff() const {
+        auto list = *this;
+        for (auto& edit : list.edits) edit.enabled = false;
+        return list;
     }
     bool operator==(const EditList&) const = default;
 };

@@ -63,6 +63,9 @@ struct RelationMap {
     /// For maps of symbols: columns are the senders j, and a value is the library row of the pair
     /// (i, j). Otherwise columns are symbols, and a value is a weight.
     bool libraryRows = false;
+    /// Of a relation that was fitted afterwards the file that has it; empty: the model's.
+    /// Those of a layer are numbered behind its own. Objects before the first have no numbers.
+    std::string fitted = {};
     std::shared_ptr<const MapSource> source = {};  ///< null: `values` holds the values
 
     std::size_t cells() const {
@@ -94,7 +97,7 @@ struct RelationMap {
     bool operator==(const RelationMap& other) const {
         return kind == other.kind && layer == other.layer && index == other.index &&
                rows == other.rows && columns == other.columns && causal == other.causal &&
-               libraryRows == other.libraryRows &&
+               libraryRows == other.libraryRows && fitted == other.fitted &&
                ((source && source == other.source) || all() == other.all());
     }
 };

@@ -127,8 +127,8 @@ Column columnFromJson(const Json& json, std::size_t rows, BlobReader& blob) {
 Json mapsToJson(const std::vector<RelationMap>& maps, Bytes& blob) {
     Json all = Json::array();
     for (const auto& map : maps) {
-        all.push_back(
-            {map.kind, map.layer, map.index, map.rows, map.columns, map.causal, map.libraryRows});
+        all.push_back({map.kind, map.layer, map.index, map.rows, map.columns, map.causal,
+                       map.libraryRows, map.fitted});
         append(blob, map.all());
     }
     return all;
@@ -140,6 +140,7 @@ std::vector<RelationMap> mapsFromJson(const Json& json, BlobReader& blob) {
         RelationMap map{one.at(0).get<MapKind>(), one.at(1), one.at(2), one.at(3), one.at(4)};
         one.at(5).get_to(map.causal);
         one.at(6).get_to(map.libraryRows);
+        if (one.size() > 7) one.at(7).get_to(map.fitted);  // not in files before 0.8
         if (map.rows < 0 || map.columns < 0)
             throw FrameError("a map of an answer has " + std::to_string(map.rows) + " x " +
                              std::to_string(map.columns) + " cells");

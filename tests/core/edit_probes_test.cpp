@@ -57,7 +57,7 @@ TEST_P(EveryModelProbed, BeginningAtTheFirstEditedBlockChangesNothing) {
     const auto sample = randomSample(options, 7), other = randomSample(options, 8);
     EditProbes probes(*model, options);
     const auto points = core::pointsOf(*model, inputOf(sample, options));
-    const auto plain = probes.plain(sample, 3, {}, {});
+    const auto plain = probes.plain({}, sample, 3, {}, {});
     expectSameProbe(plain, wholeProbe(*model, options, sample, {}), "without edits");
     for (const auto& map : plain.maps) {
         EditList list;

@@ -137,7 +137,7 @@ void showMultiples(MapStrip& multiples, const ViewMaps& maps, const InspectorVie
     for (const auto& [map, _] : *values)
         if (!shared.contains(map.kind))
             shared[map.kind] = maps.thumbnailScale(map.kind, map.index, view);
-    multiples.label = [](const MapId& id) { return itemLabel(id.kind, id.index); };
+    multiples.label = [maps](const MapId& id) { return itemLabel(maps, id); };
     multiples.shape = [maps, view](const MapId& id) { return shapeOf(maps, view, id); };
     multiples.picture = [values, shared, maps, view](QPainter& painter, const QRect& box,
                                                      const MapId& map, int) {
@@ -218,7 +218,7 @@ AllMaps::AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, MapStatistics
     setFocusProxy(m_gallery);
 
     m_gallery->label = [this](const MapId& id) {
-        const QString name = itemLabel(id.kind, id.index);
+        const QString name = itemLabel(m_choice.maps(), id);
         const MapOrder order = m_choice.view().order;
         if (order == MapOrder::Index) return name;
         const float value = m_measures.of(id).of(order);
@@ -279,7 +279,7 @@ bool AllMaps::passes(const MapId& id, bool byText) const {
     if (!byText) return true;
     return MapFilter(m_filter->text())
         .matches(QStringLiteral("%1 %2 %3 layer %4")
-                     .arg(m_choice.maps().layerName(id.layer), itemLabel(id.kind, id.index),
+                     .arg(m_choice.maps().layerName(id.layer), itemLabel(m_choice.maps(), id),
                           mapKindWords(id.kind))
                      .arg(id.layer + 1));
 }

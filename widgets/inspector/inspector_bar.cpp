@@ -293,7 +293,7 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     QStringList layers, indices;
     for (int k = 0; k < maps.layers(); ++k) layers << maps.layerName(k);
     for (int k = 0; k < maps.count(storedKind(view.kind), view.layer); ++k)
-        indices << itemLabel(storedKind(view.kind), k);
+        indices << itemLabel(maps, {storedKind(view.kind), view.layer, k});
     offer(m_layers, layers, view.layer);
     offer(m_maps, indices, view.index);
     const int heads = maps.count(MapKind::RelationalAttention, view.layer);

@@ -211,10 +211,10 @@ SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* pa
     side->addWidget(m_layers, 1, Qt::AlignRight);
     row->addLayout(side);
 
-    m_multiples->label = [](const MapId& id) { return itemLabel(id.kind, id.index); };
+    m_multiples->label = [this](const MapId& id) { return itemLabel(m_choice.maps(), id); };
     m_multiples->tip = [this](const MapId& id) {
         const RelationMap* map = m_choice.maps().find(id.kind, id.layer, id.index);
-        return itemLabel(id.kind, id.index) +
+        return itemLabel(m_choice.maps(), id) +
                (map ? measureOf(measuresOf(*map), m_choice.view().order) : QString());
     };
     m_multiples->marks = [this](const MapId& id) {

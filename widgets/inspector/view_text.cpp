@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/view_text.h"
 
+#include <QFileInfo>
 #include <QStringList>
 #include <QtMath>
 #include <algorithm>
@@ -20,6 +21,13 @@ QString plainNumber(double value, int digits = 3) {
     QString text = signedNumber(value, digits);
     if (text.startsWith(u'+')) text.remove(0, 1);
     return text;
+}
+
+/// The name of a relation that was fitted afterwards, its file's; empty for a map of the model.
+QString fittedName(const ViewMaps& maps, const MapId& id) {
+    const RelationMap* map =
+        id.kind == MapKind::Relation ? maps.find(id.kind, id.layer, id.index) : nullptr;
+    return map ? QFileInfo(QString::fromStdString(map->fitted)).completeBaseName() : QString();
 }
 
 bool relationKind(MapKind kind) {
@@ -50,8 +58,11 @@ bool rowsOfLibrary(const ViewMaps& maps, const InspectorView& view) {
 
 }  // namespace
 
-QString itemLabel(MapKind kind, int index) {
-    return (relationKind(kind) ? QStringLiteral("r %1") : QStringLiteral("head %1")).arg(index + 1);
+QString itemLabel(const ViewMaps& maps, const MapId& id) {
+    if (const QString name = fittedName(maps, id); !name.isEmpty())
+        return QStringLiteral("fitted: ") + name;
+    return (relationKind(id.kind) ? QStringLiteral("r %1") : QStringLiteral("head %1"))
+        .arg(id.index + 1);
 }
 
 QString mapTitle(const InspectorView& view) {
@@ -85,6 +96,8 @@ QString sensoryTitle(const ViewMaps& maps, int layer) {
 }
 
 QString mapTitle(const ViewMaps& maps, const InspectorView& view) {
+    if (const QString name = fittedName(maps, {view.kind, view.layer, view.index}); !name.isEmpty())
+        return QStringLiteral("Fitted: ") + name;
     return view.kind == MapKind::SensoryAttention
                ? sensoryTitle(maps, view.layer) + QStringLiteral(" %1").arg(view.index + 1)
                : mapTitle(view);
@@ -165,11 +178,14 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
     if (!maps.result() || maps.count(view.kind, view.layer) == 0) return {};
     const RelationMap* map =
         maps.find(relationKind(view.kind) ? MapKind::Relation : view.kind, view.layer, view.index);
-    QStringList parts{rich ? maps.layerName(view.layer).toHtmlEscaped()
-                           : maps.layerName(view.layer)};
+    // The names come from data: a token "<b>" must not be interpreted as rich text.
+    const auto plain = [rich](const QString& text) { return rich ? text.toHtmlEscaped() : text; };
+    QStringList parts{plain(maps.layerName(view.layer))};
     switch (view.kind) {
         case MapKind::Relation:
-            parts << QStringLiteral("relation %1").arg(view.index + 1);
+            parts << (map && !map->fitted.empty()
+                          ? plain(itemLabel(maps, {view.kind, view.layer, view.index}))
+                          : QStringLiteral("relation %1").arg(view.index + 1));
             break;
         case MapKind::AttentionTimesRelation:
             parts << QStringLiteral("relation %1").arg(view.index + 1)
@@ -192,8 +208,6 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
     const QString there = maps.columnSide(view) < 0
                               ? columnName(maps, view, j)
                               : QStringLiteral("j = ") + columnName(maps, view, j);
-    // The names come from data: a token "<b>" must not be interpreted as rich text.
-    const auto plain = [rich](const QString& text) { return rich ? text.toHtmlEscaped() : text; };
     parts << QStringLiteral("i = %1 %2 %3")
                  .arg(plain(rowName(maps, view, i)),
                       QChar(maps.isTransposed(view) ? 0x2192 : 0x2190), plain(there));

@@ -29,8 +29,8 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view);
 /// "81 % saturated" if tanh or sigmoid maps more than half of the cells to an end of its range,
 /// where colours cannot be distinguished; otherwise empty.
 QString saturationText(const InspectorView& view, const MapValues& values);
-/// The label of one map of a kind: "r 3", "head 1".
-QString itemLabel(MapKind kind, int index);
+/// The label of one map of a kind: "r 3", "head 1", "fitted: same kind".
+QString itemLabel(const ViewMaps& maps, const MapId& id);
 /// "layer 2 · relation 3 · i = patch (0, 1) ← j = patch (2, 1) · r = +1.283 · alpha = 0.112".
 /// With `rich` the main number is bold HTML. Empty without a map. Where `before`, the maps without
 /// edits, has another value: "r = +1.283 → +0.000".

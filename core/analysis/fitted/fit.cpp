@@ -412,13 +412,4 @@ StreamRelation streamRelation(const StreamAxes& axes, const RankedForm& ranked, 
     return {rows(ranked.left), rows(ranked.right), axes.mean, bias, form == RelationForm::Distance};
 }
 
-torch::Tensor StreamRelation::map(const torch::Tensor& stream) const {
-    const auto x = stream.to(torch::kDouble) - mean;
-    const auto left = torch::matmul(x, a.t()), right = torch::matmul(x, b.t());
-    const auto scores = torch::matmul(left, transposed(right));
-    if (!distance) return scores + bias;
-    const auto own = (left * right).sum(-1);
-    return scores + transposed(scores) - own.unsqueeze(-1) - own.unsqueeze(-2) + bias;
-}
-
 }  // namespace relascope::core

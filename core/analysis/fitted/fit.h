@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/fitted/fact_pairs.h"
+#include "interventions/projection.h"
 
 namespace relascope::core {
 
@@ -153,15 +154,6 @@ std::vector<double> aucByRank(const PairFitter& fitter, const torch::Tensor& z,
 /// The least rank whose AUC is within `within` of the whole's.
 std::int64_t keptRank(const std::vector<double>& byRank, double whole, double within = 0.005);
 
-/// A relation in the stream: r = <A (x_i - m_i), B (x_j - m_j)> + b.
-struct StreamRelation {
-    torch::Tensor a, b;  ///< [rank, d] double
-    torch::Tensor mean;  ///< [places, d]
-    double bias = 0.0;
-    bool distance = false;  ///< -<A d, B d> + b of d = (x_i - m_i) - (x_j - m_j)
-    /// r + b of all pairs of streams [.., places, d]: [.., places, places].
-    torch::Tensor map(const torch::Tensor& stream) const;
-};
 StreamRelation streamRelation(const StreamAxes& axes, const RankedForm& ranked, std::int64_t rank,
                               double bias, RelationForm form);
 

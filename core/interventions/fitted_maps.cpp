@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "interventions/fitted_maps.h"
+
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "interventions/editor.h"
+#include "model/architecture.h"
+#include "probe/layers.h"
+#include "types/error.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr std::string_view kBeforeBlock = ".hook_resid_pre";
+
+/// The layer of a stream: that after which it is, or the first; -1: the model has none there.
+int layerOfStream(const std::vector<LayerPlace>& places, const std::string& point) {
+    const auto block = point.substr(0, point.rfind('.'));
+    auto layer = static_cast<std::size_t>(std::max(0, layerOfModule(places, block)));
+    if (layerOfModule(places, block) < 0) {
+        const auto found = std::find_if(places.begin(), places.end(), [&](const auto& place) {
+            return place.module.starts_with(block + ".");
+        });
+        if (found == places.end()) return -1;
+        layer = static_cast<std::size_t>(found - places.begin());
+    }
+    const bool before = std::string_view(point).ends_with(kBeforeBlock);
+    if (before && layer > 0 && places[layer - 1].layer.rows == places[layer].layer.rows) --layer;
+    return static_cast<int>(layer);
+}
+
+}  // namespace
+
+FittedMaps::FittedMaps(const EditList& list) {
+    for (const auto& file : list.relations()) {
+        try {
+            const auto read = readRelation(file);
+            m_relations.push_back({file, read.point, streamRelationOf(read), read.firstTokens, {}});
+        } catch (const Error&) {
+            // Of an edit that is in force check_edits.h has said it.
+        }
+    }
+}
+
+bool FittedMaps::takes(std::string_view prefix) const {
+    return std::any_of(m_relations.begin(), m_relations.end(), [&](const Relation& one) {
+        return std::string_view(one.point).starts_with(prefix);
+    });
+}
+
+torch::Tensor FittedMaps::at(const HookPoint& point, const torch::Tensor& value) {
+    for (auto& one : m_relations) {
+        const auto& mean = one.relation.mean;
+        if (point.name != one.point || value.dim() != 3 || value.size(2) != mean.size(1)) continue;
+        const auto n = value.size(1);
+        const auto end = mean.size(0) == 1 ? n : one.firstTokens + mean.size(0);
+        if (one.firstTokens >= end || end > n) continue;
+        const auto places = value[0].slice(0, one.firstTokens, end).detach().to(torch::kCPU);
+        one.map = torch::full({n, n}, std::numeric_limits<float>::quiet_NaN());
+        one.map.slice(0, one.firstTokens, end)
+            .slice(1, one.firstTokens, end)
+            .copy_(one.relation.map(places));
+    }
+    return value;
+}
+
+void FittedMaps::addTo(ProbeResult& result, const ModelOptions& options) const {
+    const auto places = options.info().layers(options);
+    for (const auto& one : m_relations) {
+        const int layer = one.map.defined() ? layerOfStream(places, one.point) : -1;
+        if (layer < 0) continue;
+        RelationMap map;
+        map.layer = layer, map.index = result.count(MapKind::Relation, layer);
+        map.rows = map.columns = static_cast<int>(one.map.size(0));
+        const auto* first = one.map.const_data_ptr<float>();
+        map.values.assign(first, first + one.map.numel());
+        map.fitted = one.file;
+        const auto behind =
+            std::find_if(result.maps.begin(), result.maps.end(), [&](const auto& m) {
+                return m.kind > map.kind || (m.kind == map.kind && m.layer > layer);
+            });
+        result.maps.insert(behind, std::move(map));
+    }
+}
+
+ProbeResult withFittedMaps(const EditList& list, const ModelOptions& options,
+                           const std::function<ProbeResult()>& probe) {
+    FittedMaps fitted(list);
+    if (fitted.empty()) return probe();
+    const InterventionScope scope(&fitted);
+    auto result = probe();
+    fitted.addTo(result, options);
+    return result;
+}
+
+}  // namespace relascope::core
