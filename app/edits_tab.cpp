@@ -73,6 +73,8 @@ void addMap(Subject& subject, const widgets::ViewChoice& choice) {
     const bool turned = view.reversed && choice.maps().canReverse(view);
     const int i = turned ? view.target : view.source, j = turned ? view.source : view.target;
     subject.asked.cell = MapCell{view.kind, view.layer, view.index, view.head, i, j};
+    if (const auto* map = choice.maps().find(view.kind, view.layer, view.index))
+        subject.asked.cell->fitted = map->fitted;
     subject.cellName =
         QStringLiteral("i = %1, j = %2")
             .arg(widgets::rowName(choice.maps(), view, turned ? view.target : view.source),

@@ -134,6 +134,13 @@ bool sayCell(const core::Analysis& analysis, const wire::Asked& asked, View& vie
     const bool takes = analysis.field("source") && analysis.field("to") && analysis.field("kind");
     if (!takes || asked.option("source")) return true;
     if (!asked.cell || asked.cell->kind == MapKind::AttentionTimesRelation) return false;
+    if (!asked.cell->fitted.empty()) {
+        if (!analysis.field("relation")) return false;
+        view.set("relation", asked.cell->fitted);
+        view.set("source", std::int64_t{asked.cell->i});
+        view.set("to", std::int64_t{asked.cell->j});
+        return true;
+    }
     view.set("kind", std::string(mapKindName(asked.cell->kind)));
     view.set("layer", std::int64_t{asked.cell->layer} + 1);
     view.set("index", std::int64_t{asked.cell->index} + 1);

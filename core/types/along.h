@@ -18,9 +18,11 @@ struct MapCell {
     int layer = 0, index = 0;
     int head = 0;  ///< for AttentionTimesRelation: the relational head of alpha
     int i = 0, j = 0;
+    std::string fitted = {};  ///< RelationMap::fitted
     bool sameMap(const MapCell& other) const {
         return kind == other.kind && layer == other.layer && index == other.index &&
-               (kind != MapKind::AttentionTimesRelation || head == other.head);
+               (kind != MapKind::AttentionTimesRelation || head == other.head) &&
+               fitted == other.fitted;
     }
     bool operator==(const MapCell&) const = default;
 };

@@ -124,7 +124,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckpointInfo, path, folder, name, form, fil
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedCheckpoint, info, run, data)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorStatistics, name, count, notFinite, minimum, maximum, mean,
                                    deviation, histogram)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapCell, kind, layer, index, head, i, j)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapCell, kind, layer, index, head, i, j, fitted)
 
 namespace wire {
 

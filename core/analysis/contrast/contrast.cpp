@@ -46,8 +46,19 @@ public:
           m_watch(watch),
           m_model(subject.model->edited(subject.interventions)),
           m_streams(m_model->model(), m_model->options(), featureNamesOf(subject)),
-          m_parts(m_streams, scoreMap(m_streams, {}, static_cast<int>(options.layer) - 1,
-                                      options.kind, static_cast<int>(options.index) - 1)) {
+          m_parts(scorePartsOf(m_streams, options.relation, [&] {
+              return scoreMap(m_streams, {}, static_cast<int>(options.layer) - 1, options.kind,
+                              static_cast<int>(options.index) - 1);
+          })) {
+        if (!options.relation.empty()) {
+            if (options.use)
+                throw OptionError("use",
+                                  "takes a term off the scores of the model, of which a "
+                                  "fitted relation is no part; give --edit \"fitted " +
+                                      options.relation + " out\" to ablate or eval");
+            m_options.untrained = 0;  // the relation is of these weights alone
+            m_options.layer = m_parts.map().layer + 1;
+        }
         if (!subject.data || subject.data->size() == 0)
             throw OptionError("data", "contains nothing to compare");
         const auto& name = m_streams.stacks()[static_cast<std::size_t>(m_parts.map().stack)].name;
@@ -556,7 +567,7 @@ private:
     }
 
     AnalysisSubject& m_subject;
-    const ContrastOptions& m_options;
+    ContrastOptions m_options;
     const Watch<Contrast>& m_watch;
     std::unique_ptr<EditedModel> m_model;
     ModelStreams m_streams;

@@ -54,6 +54,7 @@ struct Contrast {
 struct ContrastOptions {
     std::int64_t layer = 1, index = 1;  ///< from 1
     std::string kind = "relation";
+    std::string relation;  ///< file of a fitted relation, in place of a map of the model
     std::string attribute;
     std::int64_t examples = 1000;
     std::string by = "parts";

@@ -264,6 +264,9 @@ const FieldTable<ContrastOptions>& contrastFields() {
                        {"relation", "attention-ra", "attention-sa"}),
         fields::integer(&O::index, "index", "Index", "index of the relation or head, from 1", 1,
                         1e6),
+        fields::path(fields::text(&O::relation, "relation", "Fitted relation",
+                                  "file of a fitted relation (fit-relation --save), in place of "
+                                  "--layer, --kind and --index; without untrained models")),
         fields::text(&O::attribute, "attribute", "Attribute",
                      "what separates the pairs: an attribute of the atlas, as 'same object'"),
         fields::integer(&O::examples, "examples", "Examples",

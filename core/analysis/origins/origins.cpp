@@ -98,11 +98,12 @@ Answer originsOf(ModelImpl& model, const ModelOptions& options, const ModelInput
                  const std::function<std::string(std::int64_t)>& named) {
     const torch::NoGradGuard noGrad;
     const ModelStreams streams(model, options, features);
-    const auto map = scoreMap(streams, what.stack, static_cast<int>(what.layer) - 1, what.kind,
-                              static_cast<int>(what.index) - 1);
-    const ScoreParts parts(streams, map);
+    const auto parts = scorePartsOf(streams, what.relation, [&] {
+        return scoreMap(streams, what.stack, static_cast<int>(what.layer) - 1, what.kind,
+                        static_cast<int>(what.index) - 1);
+    });
     const auto cell = cellOf(what, parts.softmax());
-    const auto& own = streams.stacks()[static_cast<std::size_t>(map.stack)].name;
+    const auto& own = streams.stacks()[static_cast<std::size_t>(parts.map().stack)].name;
     StreamPart split;
     if (!what.tokens.empty()) split = partNamed(streams, what.tokens, own, "tokens_of");
     const auto terms =
@@ -189,6 +190,7 @@ namespace {
 // The layer of a cell in the inspector, as the options name one.
 void takeShown(OriginOptions& what, const MapCell& cell) {
     what.stack.clear();
+    what.relation = cell.fitted;
     what.layer = cell.layer + 1, what.index = cell.index + 1;
     what.source = cell.i, what.to = cell.j;
     what.kind = mapKindName(cell.kind);

@@ -19,8 +19,9 @@ struct OriginOptions {
     std::int64_t layer = 1, index = 1;  ///< from 1
     std::string kind = "relation";
     std::int64_t source = -1, to = -1;  ///< i, j; -1: the cell that is shown
-    std::string stack;                  ///< empty: the layer counts as in the inspector
-    std::string against;                ///< empty: row where a softmax follows, else none
+    std::string relation;  ///< file of a fitted relation, in place of a map of the model
+    std::string stack;     ///< empty: the layer counts as in the inspector
+    std::string against;   ///< empty: row where a softmax follows, else none
     std::string grain = "layers";
     std::string tokens;  ///< a part in words
     std::int64_t top = 20;

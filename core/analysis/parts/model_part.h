@@ -23,15 +23,16 @@ enum class PartKind {
     Edits,           ///< changes by edits at points between the parts
     Feature,         ///< of an object: `where` is its number from 1, or its name
     Clip,            ///< what clipping takes off queries or keys, as a part of a score
-    Distance         ///< what the distance of two tokens adds to a score
+    Distance,        ///< what the distance of two tokens adds to a score
+    Mean             ///< what a fitted relation takes off the stream of a place
 };
 /// The name of a kind: "embedding", "positions", "sensory head", "relational head", "relation",
-/// "symbols", "cross head", "feed-forward", "bias", "edits", "feature", "clip", "distance".
+/// "symbols", "cross head", "feed-forward", "bias", "edits", "feature", "clip", "distance", "mean".
 inline const char* partKindName(PartKind kind) {
     static constexpr const char* names[] = {
         "embedding",  "positions",    "sensory head", "relational head", "relation", "symbols",
         "cross head", "feed-forward", "bias",         "edits",           "feature",  "clip",
-        "distance"};
+        "distance",   "mean"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -49,7 +50,8 @@ struct AttributionPart {
     std::string text() const {
         std::string words;
         // Those are parts of a score alone, whose layer is that of the map.
-        if (kind == PartKind::Clip || kind == PartKind::Distance) return partKindName(kind);
+        if (kind == PartKind::Clip || kind == PartKind::Distance || kind == PartKind::Mean)
+            return partKindName(kind);
         if (layer >= 0) words = "layer " + std::to_string(layer + 1) + " ";
         if (inside()) words += std::string("relational head ") + std::to_string(head + 1) + " ";
         words += partKindName(kind);

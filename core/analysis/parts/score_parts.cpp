@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "interventions/projection.h"
 #include "model/abstractor/abstractor.h"
 #include "model/abstractor/fixed_relations.h"
 #include "model/abstractor/message_passing.h"
@@ -47,6 +48,39 @@ ScoreParts::ScoreParts(const ModelStreams& streams, const ScoreMap& map)
         setCross(block);
     else
         setAttention(block);
+}
+
+ScoreParts::ScoreParts(const ModelStreams& streams, const RelationFile& relation, std::string name)
+    : m_streams(streams), m_fittedBias(relation.bias), m_name(std::move(name)) {
+    const auto refuse = [&](const std::string& why) {
+        throw OptionError("relation", "'" + m_name + "' is of " + relation.point + ", " + why);
+    };
+    if (relation.form == "distance")
+        refuse("and a distance is also made of pairs of parts of one object; fit another form");
+    std::optional<StreamPlace> place;
+    for (std::size_t s = 0; s < streams.stacks().size(); ++s) {
+        const auto& blocks = streams.stacks()[s].blocks;
+        for (std::size_t b = 0; b < blocks.size(); ++b) {
+            const StreamPlace here{static_cast<int>(s), b, 0};
+            if (relation.point == blocks[b].hook + ".hook_resid_pre") place = here;
+            if (relation.point == blocks[b].hook + ".hook_resid_post")
+                place = StreamPlace{here.stack, b + 1, 0};
+        }
+    }
+    if (!place) refuse("which is no stream of parts of this model");
+    m_map.stack = place->stack;
+    m_map.layer = std::max(0, static_cast<int>(place->layer) - 1);
+    m_firstPlace = relation.firstTokens;
+    const auto fitted = streamRelationOf(relation);
+    if (const auto width = streams.options().number("d_model");
+        relation.width != static_cast<std::int64_t>(width))
+        refuse("with " + std::to_string(relation.width) + " numbers; the model's has " +
+               std::to_string(static_cast<std::int64_t>(width)));
+    for (auto [side, weight] : {std::pair{&m_i, fitted.a}, {&m_j, fitted.b}}) {
+        side->places = {*place};
+        side->weight = weight;
+        side->centre = -torch::matmul(fitted.mean, weight.t());
+    }
 }
 
 void ScoreParts::requireIndex(std::int64_t count, const char* what) const {
@@ -396,7 +430,8 @@ bool ScoreParts::hasOneSide() const {
     const auto& b = m_j.places;
     return a.size() == 1 && b.size() == 1 && a[0].stack == b[0].stack && a[0].layer == b[0].layer &&
            a[0].sub == b[0].sub && m_i.norm == m_j.norm && m_i.messages == m_j.messages &&
-           !m_shared && !m_i.bias.defined() && !m_j.bias.defined() && m_i.weight.equal(m_j.weight);
+           !m_shared && !m_fittedBias && !m_i.bias.defined() && !m_j.bias.defined() &&
+           m_i.weight.equal(m_j.weight);
 }
 
 SideParts ScoreParts::partsOfSome(ScoreSide side, const PointTensors& points,
@@ -474,6 +509,10 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
                 walk.enter(clips, size.defined() ? clip * size.unsqueeze(-1) : clip);
             }
             if (s.bias.defined() && s.places.size() == 1) walk.enter(part, s.bias);
+            if (s.centre.defined()) {
+                part.kind = PartKind::Mean, part.where.clear();
+                walk.enter(part, centreOf(s, objects));
+            }
             if (m_shared && side == ScoreSide::J) {
                 part.kind = PartKind::Embedding;
                 const auto more = keyEmbedding(m_streams.stream(s.places[k], rows), input.cpu());
@@ -489,6 +528,7 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
             const auto x = m_streams.stream(s.places[k], rows);
             recorded = torch::matmul(x, s.weight.t());
             if (s.bias.defined()) recorded = recorded + s.bias;
+            if (s.centre.defined()) recorded = recorded + centreOf(s, objects);
         }
     }
     SideParts result;
@@ -523,21 +563,42 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
         result.parts.push_back(part);
         result.values = torch::cat({result.values, rest.unsqueeze(2)}, 2);
     }
-    if (m_distance) addDistance(side, result, objects, mix);
+    if (m_distance || m_fittedBias) addApart(side, result, objects, mix);
     return result;
 }
 
-// Distances have two numbers of their own behind those of queries and keys, which are 0 in every
-// other part.
-void ScoreParts::addDistance(ScoreSide side, SideParts& parts, const torch::Tensor& objects,
-                             const torch::Tensor& mix) const {
-    auto own = m_distance.of(side == ScoreSide::I, objects);  // [rows, 2]
+// What a fitted relation takes off the objects, [1, rows, k].
+torch::Tensor ScoreParts::centreOf(const Side& side, const torch::Tensor& objects) const {
+    const auto places = side.centre.size(0);
+    const auto at = objects - m_firstPlace;
+    const auto first = at.min().item<std::int64_t>(), last = at.max().item<std::int64_t>();
+    if (first < 0 || (places > 1 && last >= places))
+        throw OptionError(
+            "relation", "'" + m_name + "' has no mean of object " +
+                            std::to_string(first < 0 ? first + m_firstPlace : last + m_firstPlace) +
+                            "; choose one of those that it is fitted to, from " +
+                            std::to_string(m_firstPlace) + " on");
+    return (places == 1 ? side.centre.expand({at.size(0), -1}) : side.centre.index_select(0, at))
+        .unsqueeze(0);
+}
+
+// These have two numbers of their own behind those of queries and keys, which are 0 in every other
+// part.
+void ScoreParts::addApart(ScoreSide side, SideParts& parts, const torch::Tensor& objects,
+                          const torch::Tensor& mix) const {
+    torch::Tensor own;  // [rows, 2]
+    if (m_fittedBias)
+        own = torch::tensor({side == ScoreSide::I ? 1.0 : *m_fittedBias, 0.0}, torch::kDouble)
+                  .expand({objects.size(0), 2});
+    else
+        own = m_distance.of(side == ScoreSide::I, objects);
     if (mix.defined()) own = torch::matmul(mix, own);
     const auto widened = [](const torch::Tensor& x) { return torch::constant_pad_nd(x, {0, 2}); };
     const auto b = parts.values.size(0), k = parts.values.size(3);
     const auto all = torch::cat({torch::zeros({own.size(0), k}, own.options()), own}, 1);
     StreamPart part;
-    part.kind = PartKind::Distance, part.layer = m_map.layer;
+    part.kind = m_fittedBias ? PartKind::Bias : PartKind::Distance, part.layer = m_map.layer;
+    if (m_fittedBias) part.where = "the fit";
     parts.parts.push_back(part);
     parts.values = torch::cat(
         {widened(parts.values), all.unsqueeze(0).unsqueeze(2).expand({b, all.size(0), 1, k + 2})},
@@ -547,6 +608,7 @@ void ScoreParts::addDistance(ScoreSide side, SideParts& parts, const torch::Tens
 }
 
 std::string ScoreParts::text() const {
+    if (m_fittedBias) return "fitted relation " + m_name;
     const auto& name = stack().name;
     const bool plain = name == "blocks" || name == "objects" || m_streams.stacks().size() == 1;
     return (plain ? std::string() : name + " ") + "layer " + std::to_string(m_map.layer + 1) +
@@ -558,6 +620,7 @@ std::string ScoreParts::text() const {
 }
 
 ScoreParts::Point ScoreParts::scorePoint() const {
+    if (m_fittedBias) return {};
     if (stack().raw) return {"relation.hook_rel_scores", true};
     if (m_i.point.empty())
         return {m_streams.block({m_map.stack, static_cast<std::size_t>(m_map.layer), 0}).hook +

@@ -13,6 +13,7 @@
 
 #include "analysis/parts/head_side.h"
 #include "analysis/parts/stream_parts.h"
+#include "interventions/relation_file.h"
 
 namespace relascope::core {
 
@@ -50,6 +51,12 @@ public:
     /// Throws OptionError ("layer", "kind", "index", "model") for a map that is not there or whose
     /// scores are no inner products of a stream of parts.
     ScoreParts(const ModelStreams& streams, const ScoreMap& map);
+
+    /// Those of a relation that was fitted to a stream of the model: parts of the stream through A
+    /// and B, the part "mean" of each place, and the number b as a bias on both sides, which has a
+    /// term with itself alone. Throws OptionError("relation", ...) for one of another stream or
+    /// width, and for a distance, which is also made of pairs of parts of one object.
+    ScoreParts(const ModelStreams& streams, const RelationFile& relation, std::string name);
 
     const ScoreMap& map() const { return m_map; }
     const ModelOptions& options() const { return m_streams.options(); }
@@ -117,6 +124,7 @@ private:
         std::int64_t at = 0;         ///< which head or relation of that point
         bool messages = false;       ///< reads what message passing gives
         HeadSide head;               ///< `weight` and `bias` have its norm folded in
+        torch::Tensor centre;  ///< of fitted relations, -weight mean of each place: [places, k]
     };
     const Side& of(ScoreSide side) const { return side == ScoreSide::I ? m_i : m_j; }
     const StreamStack& stack() const {
@@ -146,15 +154,20 @@ private:
     SideParts partsOf(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,
                       const torch::Tensor& input, std::int64_t length, bool edited,
                       const torch::Tensor& mix, TokenSplit* split) const;
-    /// Adds the part of distances, of objects and their sums `mix`.
-    void addDistance(ScoreSide side, SideParts& parts, const torch::Tensor& objects,
-                     const torch::Tensor& mix) const;
+    torch::Tensor centreOf(const Side& side, const torch::Tensor& objects) const;
+    /// Adds a part that has terms with its like alone: of distances, or b of a fitted relation. Of
+    /// objects and their sums `mix`.
+    void addApart(ScoreSide side, SideParts& parts, const torch::Tensor& objects,
+                  const torch::Tensor& mix) const;
 
     const ModelStreams& m_streams;
     ScoreMap m_map;
     Side m_i, m_j;
     double m_scale = 1.0, m_cap = 0.0;
     HeadDistance m_distance;
+    std::optional<double> m_fittedBias;  ///< of fitted relations
+    std::string m_name;                  ///< of fitted relations
+    std::int64_t m_firstPlace = 0;
     bool m_softmax = false, m_causal = false, m_closesDiagonal = false;
     std::int64_t m_window = 0;
     std::optional<RotaryOptions> m_rotary;
@@ -165,6 +178,10 @@ private:
 /// from 0. Throws OptionError.
 ScoreMap scoreMap(const ModelStreams& streams, const std::string& stack, int layer,
                   const std::string& kind, int index);
+/// The parts of the fitted relation in that file, or without one of the map of the model. Throws
+/// OptionError("relation", ...).
+ScoreParts scorePartsOf(const ModelStreams& streams, const std::string& relation,
+                        const std::function<ScoreMap()>& map);
 /// The names of kinds, in their order.
 inline constexpr std::array kScoreKinds = {"relation", "attention-ra", "attention-sa", "cross"};
 const char* scoreKindName(ScoreKind kind);
