@@ -14,6 +14,7 @@
 
 #include "types/along.h"
 #include "types/answer.h"
+#include "types/edit.h"
 #include "types/grid.h"
 
 namespace relascope::core {
@@ -37,8 +38,13 @@ struct TextsRequest {
 struct PositionRequest {
     std::int64_t position = 0;
 };
-using Request =
-    std::variant<std::monostate, MapLink, ExampleRequest, TextsRequest, PositionRequest>;
+/// Edits that join those of the inspector; `what` says so in its history.
+struct EditsRequest {
+    std::vector<Edit> edits;
+    std::string what;
+};
+using Request = std::variant<std::monostate, MapLink, ExampleRequest, TextsRequest, PositionRequest,
+                             EditsRequest>;
 
 /// What a row of a table leads to: the example of its column "example", where it has a cell or a
 /// column "position", else its map.

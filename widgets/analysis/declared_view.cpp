@@ -100,6 +100,8 @@ void DeclaredView::ask(const core::Request& request) {
         Q_EMIT textsRequested(shownText(texts->text), shownText(texts->second));
     else if (const auto* at = std::get_if<core::PositionRequest>(&request))
         Q_EMIT positionRequested(at->position);
+    else if (const auto* edits = std::get_if<core::EditsRequest>(&request))
+        Q_EMIT editsRequested(edits->edits, shownText(edits->what));
 }
 
 void DeclaredView::changeEvent(QEvent* event) {

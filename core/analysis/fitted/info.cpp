@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/fitted/fitted.h"
 #include "answers/column_table.h"
+#include "answers/layout.h"
 
 namespace relascope::core {
 
@@ -97,6 +98,28 @@ Answer emptyFitted(bool masks) {
     return answer;
 }
 
+namespace {
+
+// The map of the relation that was saved, which an edit that is not in force shows.
+Request shownInMaps(const Seen& seen) {
+    if (!seen.answer.has("saved") || seen.answer.text("saved").empty()) return {};
+    Edit edit;
+    edit.op = EditOp::Project, edit.enabled = false;
+    edit.relation = seen.answer.text("saved"), edit.point = seen.answer.text("point");
+    return EditsRequest{{edit}, "Show the fitted relation " + seen.answer.text("fact")};
+}
+
+Layout fittedLayout() {
+    auto layout = tablesLayout();
+    layout.button = {"Show its map",
+                     "Beside the maps of its layer, on any input; in the list of edits it can be "
+                     "taken out",
+                     shownInMaps};
+    return layout;
+}
+
+}  // namespace
+
 const RegisterAnalysis kFitted([] {
     Analysis a;
     a.name = "fit-relation";
@@ -112,6 +135,7 @@ const RegisterAnalysis kFitted([] {
     a.page = AnalysisPage::Atlas;
     a.input = AnalysisInput::Data;
     a.onDemand = true;
+    a.layout = fittedLayout;
     a = answering(a, fittedFields(), OfferedIn::Row);
     for (auto& field : a.fields) field.attribute = field.spec.name == "fact";
     return a;

@@ -2,6 +2,7 @@
 """Relations that are fitted to a fact of pairs on a frozen stream (resources/docs/interventions.md section 18)."""
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import tempfile
@@ -9,7 +10,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .engine import Answer, Engine, Path, analyse
+from .engine import Answer, Engine, Path, analyse, maps
 from .reading import Safetensors
 
 
@@ -20,8 +21,8 @@ class FittedRelation:
     A, B [rank, d], mean [places, d], bias: the relation of the stream `point`.
     """
 
-    def __init__(self, answer: Answer, file: Safetensors, ask: Any):
-        self.answer, self._ask, self._path = answer, ask, file.path
+    def __init__(self, answer: Answer, file: Safetensors, ask: Any, look: Any):
+        self.answer, self._ask, self._look, self._path = answer, ask, look, file.path
         self.point = file.metadata["point"]
         self.form = file.metadata.get("form", "")
         self.A, self.B, self.mean = (file.tensor(name) for name in ("A", "B", "mean"))
@@ -46,8 +47,12 @@ class FittedRelation:
             found.setdefault(row["of"].split(",")[0], []).append(row["auc"])
         return found
 
-    def map(self, stream: np.ndarray) -> np.ndarray:
-        """r of all pairs of places of a stream [.., places, d] at `point`, without the first tokens: [.., places, places]."""
+    def map(self, stream: Optional[np.ndarray] = None, **input: Any) -> np.ndarray:
+        """r of all pairs: of an input of the model, map(sample=3), map(image="a.png"), as float32 [positions, positions] with
+        nan where there is no place; or of a stream [.., places, d] at `point`, without the first tokens: [.., places, places]."""
+        if stream is None:
+            found = self._look(edit=f"fitted {self._path} shown", **input)
+            return next(each for each in found.maps if each.fitted).values
         x = np.asarray(stream, dtype=np.float64) - self.mean
         left, right = x @ self.A.T.astype(np.float64), x @ self.B.T.astype(np.float64)
         r = left @ np.swapaxes(right, -1, -2)
@@ -76,4 +81,4 @@ def fit_relation(model: Path, fact: str, layer: Any = "all", *, engine: Optional
                        save=os.path.join(folder.name, "relation.safetensors"), **{**options, **more})
 
     answer = ask()
-    return FittedRelation(answer, Safetensors(answer["saved"]), ask)
+    return FittedRelation(answer, Safetensors(answer["saved"]), ask, functools.partial(maps, model, engine=engine))

@@ -216,8 +216,10 @@ class Map:
     """A relation or attention map: rows i receive, columns j send. Its values are made when they are first read.
 
     kind ("relation", "attention-ra", "attention-sa", "symbols"), layer, index, rows, columns; causal: cells j > i are
-    masked; library_rows, of symbols: a value is the row of the symbol library for the pair, not a weight.
+    masked; library_rows, of symbols: a value is the row of the symbol library for the pair, not a weight. fitted: of a
+    relation that was fitted afterwards its file, else "".
     """
+    fitted = ""
 
     def __init__(self, path, kind, layer, index, shape, causal, library_rows, make):
         self.kind, self.layer, self.index, self.causal, self.library_rows = kind, layer, index, causal, library_rows
@@ -301,6 +303,9 @@ class Capture:
         for kind in KINDS:
             for layer in range(layers):
                 self._read_maps(file, kind, layer, f"{kind}/{layer}")
+        for name in file.names():
+            if name.startswith("fitted/"):
+                self._read_fitted(file, name, layers)
 
     @staticmethod
     def _numbered(metadata, prefix):
@@ -336,6 +341,15 @@ class Capture:
             library_rows = bool((values > 1).any())  # earlier versions do not state it; weights are at most 1
         self.maps += [Map(self.path, kind, layer, index, shape[1:], "causal_" + key in file.metadata, library_rows, make)
                       for index in range(shape[0])]
+
+    def _read_fitted(self, file, name, layers):
+        numbers = [_number(word, 5) for word in name.split("/")[1:]]
+        file.need(len(numbers) == 2 and 0 <= numbers[0] < layers and numbers[1] >= 0, f"'{name}' is no map of a layer")
+        values = self._floats(file, name, self.sample)
+        file.need(values.shape[0] == 1, f"'{name}' does not have the shape of a capture")
+        found = Map(self.path, "relation", *numbers, values.shape[1:], False, False, lambda _, first, count: values[0, first:first + count])
+        found.fitted = file.metadata.get("fact_" + name, "")
+        self.maps.append(found)
 
     @staticmethod
     def _floats(file, name, sample):
