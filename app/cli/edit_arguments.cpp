@@ -11,6 +11,7 @@
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
 #include "interventions/named_edits.h"
+#include "interventions/relation_file.h"
 #include "types/metric.h"
 #include "types/option_groups.h"
 #include "types/text_piece.h"
@@ -39,7 +40,18 @@ void nameEdits(const std::string& path, const EditList& edits) {
         std::cerr << plainName(path) << ": with the edits: " << core::wordsOf(edits) << "\n";
 }
 
+void nameRelations(const core::OpenedModel& opened, const EditList& edits) {
+    for (const auto& file : edits.relations()) {
+        const auto metadata = core::readRelation(file).metadata;
+        const auto of = metadata.find("model");
+        if (of != metadata.end() && of->second != opened.weightsText())
+            std::cerr << "warning: " << plainName(file) << " was fitted to " << of->second
+                      << "; this model is " << opened.weightsText() << "\n";
+    }
+}
+
 void nameMeans(const core::OpenedModel& opened, const EditList& edits) {
+    nameRelations(opened, edits);
     for (const auto& [index, mean] : opened.takenMeans()) {
         const auto& edit = edits.edits[index];
         std::cerr << core::wordsOf(edit) << ": " << core::meanText(edit, &mean) << "\n";

@@ -20,6 +20,8 @@ void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::
                           core::OpenedModel& opened);
 /// Names the edits of --edit on stderr.
 void nameEdits(const std::string& path, const EditList& edits);
+/// Warns of fitted relations of other weights, on stderr.
+void nameRelations(const core::OpenedModel& opened, const EditList& edits);
 /// Prints the means that these edits took in the last call, one per line, to stderr: "layer 1
 /// sensory head 2 mean: mean of 1,024 examples of train, standard error 0.012".
 void nameMeans(const core::OpenedModel& opened, const EditList& edits);

@@ -96,6 +96,7 @@ void probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
     const core::Interventions none{edits.switchedOff(), interventions.data};
     if (edits.anyEnabled()) looked.edits = core::wordsOf(edits);
     if (!edits.anyEnabled() || a.show == "before") {
+        nameRelations(opened, edits);
         looked.result = opened.probe(sample, classNames, none);
         return;
     }

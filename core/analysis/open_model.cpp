@@ -324,6 +324,10 @@ std::int64_t OpenedModel::step() const {
 const std::string& OpenedModel::warning() const {
     return m_parts->warning;
 }
+std::string OpenedModel::weightsText() const {
+    return options().architecture() + ", weights " + std::to_string(checksum());
+}
+
 std::uint32_t OpenedModel::checksum() const {
     if (m_parts->checksum) return *m_parts->checksum;
     std::uint32_t crc = 0;

@@ -84,6 +84,8 @@ public:
     const std::string& warning() const;
     /// CRC-32 of all weights in the order of stateOf() (model.h).
     std::uint32_t checksum() const;
+    /// "VisionTransformer, weights 1234567", as files of fitted relations name theirs.
+    std::string weightsText() const;
     /// False once files in which weights lie were truncated or changed (every pass throws then),
     /// others lie in their place, or the run has a newer checkpoint of that name ("", "last",
     /// "best"). Files that are gone are no reason to open others.

@@ -461,8 +461,7 @@ private:
         relation.metadata = {
             {"scale", m_options.scale},
             {"ridge", shortestText(best().path.fit().ridge)},
-            {"model", m_subject.model->options().architecture() + ", weights " +
-                          std::to_string(m_subject.model->checksum())},
+            {"model", m_subject.model->weightsText()},
             {"data",
              m_facts.data().info().name + ", examples " +
                  std::to_string(examplesChecksum(m_facts.data(), m_facts.objects().examples))},
