@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
+#include "datasets/readers/coco_masks.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/readers/loaded_images.h"
 #include "datasets/readers/mask_file.h"
@@ -135,6 +138,43 @@ void requireRows(const ObjectMask& mask, const fs::path& path, const std::string
                                                picture);
 }
 
+/// Pictures with masks, of whatever form.
+struct MaskedFiles {
+    MaskFacts about;
+    struct Picture {
+        std::string name, path, source;
+        std::string maskPath;  ///< for errors
+        std::function<ObjectMask()> mask;
+    };
+    std::vector<Picture> pictures;
+};
+
+MaskedFiles ownPictures(const fs::path& root) {
+    const auto rows =
+        std::make_shared<const ObjectRowsFile>(readObjectRows((root / kObjectsFile).string()));
+    MaskedFiles files{rows->about, {}};
+    for (const auto& picture : rows->pictures) {
+        const auto path = maskOf(root, picture.name);
+        files.pictures.push_back({picture.name, (root / picture.name).string(), picture.source,
+                                  path.string(), [rows, &picture, path] {
+                                      auto mask = readMaskFile(path.string());
+                                      mask.objects = picture.objects;
+                                      requireRows(mask, path, picture.name);
+                                      return mask;
+                                  }});
+    }
+    return files;
+}
+
+MaskedFiles cocoPictures(const std::string& path) {
+    const auto coco = std::make_shared<const CocoPictures>(readCocoFile(path));
+    MaskedFiles files{coco->about, {}};
+    for (const auto& picture : coco->pictures)
+        files.pictures.push_back(
+            {picture.name, picture.path, {}, path, [coco, &picture] { return maskOf(picture); }});
+    return files;
+}
+
 /// A mask scaled and cut as its picture.
 ObjectMask preparedMask(ObjectMask mask, const core::ImageProcessor& p, int width, int height) {
     if (p.height > 0 && p.scales) mask = scaledMask(mask, p.width, p.height);
@@ -159,7 +199,7 @@ ObjectMask preparedMask(ObjectMask mask, const core::ImageProcessor& p, int widt
 
 bool isMaskedFolder(const std::string& path) {
     std::error_code none;
-    return fs::is_regular_file(fs::path(path) / kObjectsFile, none);
+    return fs::is_regular_file(fs::path(path) / kObjectsFile, none) || !cocoFileOf(path).empty();
 }
 
 core::ImageDatasetPtr readMaskedPictures(const std::string& folder, int width, int height,
@@ -167,7 +207,9 @@ core::ImageDatasetPtr readMaskedPictures(const std::string& folder, int width, i
                                          const core::ProgressCallback& progress,
                                          std::stop_token stop) {
     const fs::path root(folder);
-    auto file = readObjectRows((root / kObjectsFile).string());
+    std::error_code none;
+    const bool own = fs::is_regular_file(root / kObjectsFile, none);
+    const auto file = own ? ownPictures(root) : cocoPictures(cocoFileOf(folder));
     const auto processor = core::imageProcessorFrom(preprocessor);
     const auto size = preparedSize(processor);
     const bool prepares = size.width > 0;
@@ -189,17 +231,14 @@ core::ImageDatasetPtr readMaskedPictures(const std::string& folder, int width, i
             (progress && !progress(static_cast<double>(labels.size()) /
                                    static_cast<double>(file.pictures.size()))))
             throw Cancelled();
-        const auto image = readImageFile((root / picture.name).string());
-        const auto path = maskOf(root, picture.name);
-        auto mask = readMaskFile(path.string());
+        const auto image = readImageFile(picture.path);
+        auto mask = picture.mask();
         if (mask.width != image.width || mask.height != image.height)
-            throw FileError(path.string(),
+            throw FileError(picture.maskPath,
                             "has " + std::to_string(mask.width) + " x " +
                                 std::to_string(mask.height) + " pixels, and its picture " +
                                 std::to_string(image.width) + " x " + std::to_string(image.height) +
                                 "; a mask has the size of its picture");
-        mask.objects = picture.objects;
-        requireRows(mask, path, picture.name);
         const Image fitted =
             prepares ? core::prepared(image, processor) : fitImage(image, width, height, 3);
         pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());
@@ -217,8 +256,7 @@ core::ImageDatasetPtr readMaskedPictures(const std::string& folder, int width, i
     info.width = width, info.height = height;
     info.classNames.assign(classes.begin(), classes.end());
     return std::make_shared<MaskedPictures>(std::move(info), std::move(pixels), std::move(labels),
-                                            std::move(file.about), std::move(masks),
-                                            std::move(sources));
+                                            file.about, std::move(masks), std::move(sources));
 }
 
 }  // namespace relascope::datasets

@@ -9,7 +9,8 @@
 
 namespace relascope::datasets {
 
-/// Whether a path is such a folder: it has a file objects.csv.
+/// Whether a path is such a folder, with a file objects.csv or annotations of COCO; or a file of
+/// these (coco_masks.h).
 bool isMaskedFolder(const std::string& path);
 
 /// Reads the pictures that objects.csv names (columns picture, object, facts; group, source), each
