@@ -18,6 +18,7 @@
 #include "data/example_checksum.h"
 #include "files/memory.h"
 #include "model/architecture.h"
+#include "model/public/public_options.h"
 #include "types/error.h"
 #include "types/text_format.h"
 
@@ -357,7 +358,7 @@ private:
         } catch (const OptionError&) {
             return;  // The examples have no answers: nothing that is carried can be measured.
         }
-        m_said.metric = options.info().numbers ? "mean_error" : "accuracy";
+        m_said.metric = answersNumbers(options) ? "mean_error" : "accuracy";
         const auto plain = metricOf(base);
         m_said.base = pairedChange(m_said.metric, plain, plain, base.targets).base;
         m_said.untrainedMetric =
@@ -401,7 +402,7 @@ private:
         const auto edited = without(basis);
         one.change = changeTo(plain, edited);
         std::vector<double> mean(edited.size(), 0.0), changes;
-        const double sign = m_subject.model->options().info().numbers ? -1.0 : 1.0;
+        const double sign = answersNumbers(m_subject.model->options()) ? -1.0 : 1.0;
         for (std::int64_t k = 0; k < kRandomSubspaces; ++k) {
             const auto drawn =
                 subspaces.draw(one.dimensions, one.variance, static_cast<std::uint64_t>(k + 1));
@@ -421,8 +422,8 @@ private:
         one.randomMean = changeTo(plain, mean).change;
         one.again = fittedBehind(basis);
         addRow(m_answer, "removed", one.rank, one.dimensions, one.variance, one.change.change,
-               one.change.low, one.change.high, one.randomMean, one.randomLow, one.randomHigh,
-               one.beyond.change, one.beyond.low, one.beyond.high, one.again);
+               one.change.low, one.change.high, one.randomVariance, one.randomMean, one.randomLow,
+               one.randomHigh, one.beyond.change, one.beyond.low, one.beyond.high, one.again);
         m_said.removals.push_back(one);
     }
 

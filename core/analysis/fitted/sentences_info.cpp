@@ -67,6 +67,11 @@ std::string removalSentence(const FittedFacts& facts, std::int64_t which) {
            lost(std::min(one.randomLow, one.randomHigh)) + ").";
 }
 
+// Weaker subspaces are no control: of some dimensions none holds as much of the variance.
+bool randomIsWeaker(const FittedFacts::Removal& one) {
+    return one.randomVariance < kLeastStrength * one.variance;
+}
+
 }  // namespace
 
 FittedWords fittedWords(const FittedFacts& facts) {
@@ -89,9 +94,7 @@ FittedWords fittedWords(const FittedFacts& facts) {
     const auto shown = holm(p, kOneSidedLevel);
     for (std::size_t k = 0; k < facts.removals.size() && words.carries < 0; ++k) {
         const auto& one = facts.removals[k];
-        // Weaker subspaces are no control: of some dimensions none holds as much of the variance.
-        const bool weaker = one.randomVariance < kLeastStrength * one.variance;
-        if (one.rank <= facts.keptRank && shown[k] && !weaker &&
+        if (one.rank <= facts.keptRank && shown[k] && !randomIsWeaker(one) &&
             20 * one.cheaper >= 19 * one.random && one.random > 0 &&
             metric.cost(one.change.change) > least)
             words.carries = static_cast<std::int64_t>(k);
@@ -149,9 +152,16 @@ std::vector<std::string> fittedSentences(const FittedFacts& facts) {
         all.push_back(removalSentence(facts, words.carries));
         return all;
     }
-    all.push_back(
-        "It is not shown to be used: taking it out costs no more than random subspaces "
-        "as strong.");
+    const auto weaker = std::count_if(facts.removals.begin(), facts.removals.end(), randomIsWeaker);
+    if (weaker == std::ssize(facts.removals))
+        all.push_back(
+            "Whether it is used cannot be said: no random subspace holds as much of the "
+            "variance.");
+    else
+        all.push_back(
+            "It is not shown to be used: at no rank was it found to cost more than random "
+            "subspaces as strong" +
+            std::string(weaker > 0 ? "; where none is as strong nothing is compared." : "."));
     return all;
 }
 
