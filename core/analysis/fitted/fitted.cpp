@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "analysis/edited_model.h"
+#include "analysis/fitted/directions_read.h"
 #include "analysis/fitted/fit.h"
 #include "analysis/fitted/removal.h"
 #include "analysis/fitted/stream_reading.h"
@@ -313,10 +315,23 @@ private:
         for (std::size_t m = 0; m < m_read.maps.size(); ++m)
             order.emplace_back(-likeness(m_read.maps[m]), m);
         std::sort(order.begin(), order.end());
+        const auto basis = basisOfRows(torch::cat({m_relation.a, m_relation.b}));
+        std::optional<ModelStreams> streams;
+        try {
+            streams.emplace(m_model->model(), m_model->options());
+        } catch (const OptionError&) {
+            // A model whose stream is no sum of parts: what heads read has no number.
+        }
         for (const auto& [r2, m] : order) {
             const bool fresh = m_options.untrained > 0;
+            DirectionsRead read{kNoFit, kNoFit};
+            try {
+                if (streams) read = directionsRead(*streams, m_plan.maps[m], basis);
+            } catch (const OptionError&) {
+                // A map that reads something else than the stream.
+            }
             addRow(table, m_plan.maps[m].name, -r2, fresh ? m_untrainedHeads : kNoFit,
-                   -r2 > kHasRelation && fresh && -r2 > m_untrainedHeads);
+                   -r2 > kHasRelation && fresh && -r2 > m_untrainedHeads, read.share, read.chance);
         }
     }
 

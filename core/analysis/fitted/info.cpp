@@ -74,7 +74,11 @@ Answer emptyFitted(bool masks) {
         number("r2", {"R^2", auc,
                       "Squared correlation of its score with the fitted relation, less places"}),
         number("untrained", {"Untrained, most", auc, "Of all heads of models with fresh weights"}),
-        flag("has", {"Has it"}));
+        flag("has", {"Has it"}),
+        number("read", {"Directions read",
+                        {1, true},
+                        "Share of the relation's directions that it reads, by its weights"}),
+        number("read_by_chance", {"By chance", {1, true}, "Of random directions"}));
     auto removed = tableWith(
         "removed", "Taken out", integer("rank", {"Rank"}), integer("dimensions", {"Dimensions"}),
         number("variance", {"Variance", {2, true}, "Share of the stream's"}),
