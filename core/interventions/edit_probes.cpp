@@ -51,7 +51,7 @@ ProbeResult EditProbes::plain(const ProbeSample& sample, std::int64_t step,
                               const std::vector<std::string>& classNames, const ProbeWatch& watch) {
     m_streams.clear();
     m_maps.clear();
-    const auto device = m_model.parameters().front().device();
+    const auto device = m_model.device();
     if (!keepsStreams(inputOf(sample, m_options).to(device)))
         return probeModel(m_model, m_options, sample, step, classNames, watch);
     PointReader reader(m_streamNames);
