@@ -31,7 +31,7 @@ public:
     ModelImpl& model() const { return m_model; }
 
 private:
-    torch::Device device() const { return m_model.parameters().front().device(); }
+    torch::Device device() const { return m_model.device(); }
 
     ModelImpl& m_model;
     const ModelOptions& m_options;

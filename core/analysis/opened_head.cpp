@@ -48,7 +48,7 @@ LabelledFeatures pictureFeatures(ModelImpl& model, const DatasetPtr& data,
                                  const std::stop_token& stop, const ProgressCallback& progress) {
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(model);
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     LabelledFeatures found{{}, {}, data->info().classNames};
     std::vector<torch::Tensor> rows;
     BatchLoader loader(data, plainOrder(data->size()), kHeadBatch);
@@ -182,7 +182,7 @@ public:
                   const ProgressCallback& progress) const {
         const torch::NoGradGuard noGrad;
         const EvaluationMode evaluation(model);
-        const auto device = model.parameters().front().device();
+        const auto device = model.device();
         const auto texts = filledTemplates(lines.templates, lines.names);
         std::vector<torch::Tensor> rows;
         for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -16,7 +16,7 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
                               std::int64_t batchSize, std::stop_token stop,
                               const ProgressCallback& progress, RankGroup* ranks) {
     const auto shape = data.shape();
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     const std::int64_t count = examples > 0 ? std::min(examples, data.size()) : data.size();
     const auto order = plainOrder(count);
     std::int64_t tokens = 0, rightTokens = 0, rightSequences = 0;
@@ -96,7 +96,7 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
                          const EvaluationOptions& options, std::stop_token stop,
                          const ProgressCallback& progress) {
     const bool training = model.is_training();
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     const std::int64_t outputs = modelOptions.outputs(), ignore = modelOptions.ignoredTarget();
     const auto* sequences = dynamic_cast<const SequenceDataset*>(data.get());
     const bool freely = sequences && options.freely != 0;

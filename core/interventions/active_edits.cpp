@@ -12,7 +12,7 @@ namespace relascope::core {
 namespace {
 
 torch::Device deviceOf(ModelImpl& model) {
-    return model.parameters().front().device();
+    return model.device();
 }
 
 ModelInput secondInput(const EditInput& from, const ModelOptions& options, const EditData& data,

@@ -57,7 +57,7 @@ ProbeResult EditProbes::plain(const EditList& list, const ProbeSample& sample, s
     };
     m_streams.clear();
     m_maps.clear();
-    const auto device = m_model.parameters().front().device();
+    const auto device = m_model.device();
     if (!keepsStreams(inputOf(sample, m_options).to(device))) return probe();
     PointReader reader(m_streamNames);
     const HookScope scope(&reader);

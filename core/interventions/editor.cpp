@@ -140,6 +140,66 @@ torch::Tensor HookChain::factors(const std::string& point, Axis axis, const torc
     return all;
 }
 
+bool HookChain::plan(const HookPoint& point, const torch::Tensor& like, PointPlan& steps) {
+    for (auto* hooks : m_hooks)
+        if (hooks->takes(point.name) && !hooks->plan(point, like, steps)) return false;
+    return true;
+}
+
+bool Editor::plan(const HookPoint& point, const torch::Tensor& like, PointPlan& steps) {
+    const auto found = m_byPoint.find(point.name);
+    if (found == m_byPoint.end()) return true;
+    return std::all_of(found->second.begin(), found->second.end(),
+                       [&](auto index) { return planned(index, point, like, steps); });
+}
+
+bool Editor::planned(std::size_t index, const HookPoint& point, const torch::Tensor& like,
+                     PointPlan& steps) const {
+    const auto& edit = m_list.edits[index];
+    const bool known = !takesOtherRuns(edit) || m_values.contains(index);
+    // Numbers must stay out of closed cells, where values of other passes are closed already.
+    const bool closes = point.closed.defined();
+    switch (edit.op) {
+        case EditOp::Zero:
+            if (closes && point.closedValue != 0.0) return false;
+            break;
+        case EditOp::Scale: {
+            if (closes && point.closedValue != 0.0 && edit.factor <= 0.0) return false;
+            if (edit.selection.size() != 1 || !edit.textPart.empty()) return false;
+            const auto region = regionOf(edit, point, like);
+            for (std::size_t d = 0; d < point.axes.size(); ++d)
+                if (region.places[d].defined())
+                    steps.push_back({PointStep::What::Multiply,
+                                     nullptr,
+                                     point.axes[d],
+                                     {},
+                                     torch::ones({like.size(static_cast<std::int64_t>(d))})
+                                         .index_fill_(0, region.places[d], edit.factor)});
+            return true;
+        }
+        case EditOp::Set:
+            if (closes) return false;
+            break;
+        case EditOp::Mean:
+        case EditOp::Resample:
+        case EditOp::Clean:
+            break;
+        case EditOp::Patch:
+            // Places beyond a shorter input keep their values.
+            if (known && m_values.at(index).tensor.sizes().slice(1) != like.sizes().slice(1))
+                return false;
+            break;
+        default:
+            return false;
+    }
+    if (m_skipsUnknown && !known) return true;
+    const auto region = regionOf(edit, point, like);
+    if (region.empty) return true;
+    steps.push_back({PointStep::What::Put, nullptr, Axis::Batch, region.places,
+                     partOf(index, point, like, region)});
+    return true;
+}
+
 Editor::Region Editor::regionOf(const Edit& edit, const HookPoint& point,
                                 const torch::Tensor& value) const {
     Region region;
@@ -372,6 +432,12 @@ bool PointReader::takes(std::string_view prefix) const {
     if (m_names.empty()) return true;
     const auto found = std::lower_bound(m_names.begin(), m_names.end(), prefix);
     return found != m_names.end() && std::string_view(*found).starts_with(prefix);
+}
+
+bool PointReader::plan(const HookPoint& point, const torch::Tensor&, PointPlan& steps) {
+    if (m_names.empty() || std::binary_search(m_names.begin(), m_names.end(), point.name))
+        steps.push_back({PointStep::What::Read, this});
+    return true;
 }
 
 torch::Tensor PointReader::at(const HookPoint& point, const torch::Tensor& value) {

@@ -26,6 +26,8 @@ public:
     bool takes(std::string_view prefix) const override;
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
     torch::Tensor factors(const std::string& point, Axis axis, const torch::Tensor& like) override;
+    /// Of edits that put values, and of factors of whole entries.
+    bool plan(const HookPoint& point, const torch::Tensor& like, PointPlan& steps) override;
 
     /// The enabled edits whose operation takes values of another pass, as indices of the list.
     const std::vector<std::size_t>& references() const { return m_references; }
@@ -67,6 +69,9 @@ private:
         torch::Tensor replaced(const torch::Tensor& value, const torch::Tensor& part) const;
     };
     Region regionOf(const Edit& edit, const HookPoint& point, const torch::Tensor& value) const;
+    /// Appends what an edit does; false if that depends on the tensor.
+    bool planned(std::size_t index, const HookPoint& point, const torch::Tensor& like,
+                 PointPlan& steps) const;
     torch::Tensor changed(std::size_t index, const HookPoint& point, const torch::Tensor& value);
     torch::Tensor partOf(std::size_t index, const HookPoint& point, const torch::Tensor& value,
                          const Region& region) const;
@@ -99,6 +104,7 @@ public:
     bool takes(std::string_view prefix) const override;
     bool takesValues() const override { return m_keeps; }
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
+    bool plan(const HookPoint& point, const torch::Tensor& like, PointPlan& steps) override;
 
     /// The tensors by the name of their point; points that the pass did not meet are absent.
     const std::map<std::string, torch::Tensor>& tensors() const { return m_tensors; }
@@ -133,6 +139,7 @@ public:
         return m_hooks[0]->takesValues() || m_hooks[1]->takesValues();
     }
     torch::Tensor factors(const std::string& point, Axis axis, const torch::Tensor& like) override;
+    bool plan(const HookPoint& point, const torch::Tensor& like, PointPlan& steps) override;
     void setOrigin(std::int64_t position) override {
         for (auto* hooks : m_hooks) hooks->setOrigin(position);
     }

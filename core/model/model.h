@@ -37,6 +37,12 @@ struct ModelInput {
 struct ModelImpl : torch::nn::Module {
     virtual torch::Tensor forward(const ModelInput& input) = 0;
 
+    /// Where inputs belong: with the weights; for a model without any of its own on the CPU.
+    torch::Device device() const {
+        const auto all = parameters();
+        return all.empty() ? torch::Device(torch::kCPU) : all.front().device();
+    }
+
     /// Activation checkpointing: training keeps only the input of each block and recomputes the
     /// rest in the backward pass (image and language models).
     bool checkpointsActivations = false;

@@ -179,7 +179,7 @@ private:
 ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames,
                        const ProbeWatch& watch) {
-    const auto input = inputOf(sample, options).to(model.parameters().front().device());
+    const auto input = inputOf(sample, options).to(model.device());
     if (options.input() == InputKind::Tokens) requireProbeMemory(options, sample.source.size());
     ProbeResult result = emptyResult(options, sample, step);
     Watcher watcher(watch, result);

@@ -123,7 +123,7 @@ void writeCheckpoint(const std::string& folder, ModelImpl& model,
     } else {
         saveWeights(model, folder + "/model.safetensors");
     }
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     tensors.emplace_back("generator/cpu", generatorOf(torch::kCPU).get_state());
     if (device.is_cuda()) tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
     saveTensors(folder + "/" + kOptimizer, tensors);
@@ -252,7 +252,7 @@ TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
                                         ": it can be opened and measured, but not be trained on");
     const auto tensors = readTensors(beside);
     optimizer->load({tensors.begin(), tensors.end()});
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     if (const auto found = tensors.find("generator/cpu"); found != tensors.end())
         generatorOf(torch::kCPU).set_state(found->second);
     if (const auto found = tensors.find("generator/cuda");

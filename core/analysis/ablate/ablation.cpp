@@ -117,7 +117,7 @@ private:
         if (m_interventions.edits.anyEnabled())
             m_session = std::make_unique<ActiveEdits>(m_model, m_options, m_interventions.edits,
                                                       m_interventions.data);
-        const auto device = m_model.parameters().front().device();
+        const auto device = m_model.device();
         auto one = batchAt(0, 0);
         auto input = core::inputOf(one, device);
         input.x = input.x.slice(0, 0, 1);
@@ -190,7 +190,7 @@ private:
         for (auto& trial : m_trials) trial.editor.copyValues(0, session.editor(), trial.source);
     }
 
-    torch::Device device() const { return m_model.parameters().front().device(); }
+    torch::Device device() const { return m_model.device(); }
 
     void batch(std::size_t first, const std::function<void(double)>& report) {
         const auto batch = batchAt(first, 0);

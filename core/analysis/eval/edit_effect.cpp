@@ -36,7 +36,7 @@ EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, ActiveEdi
                         const ProgressCallback& progress, ActiveEdits* below,
                         std::int64_t examples) {
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     const auto ignore = options.ignoredTarget();
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(model);

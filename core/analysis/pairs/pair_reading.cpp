@@ -231,7 +231,7 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
                        const std::function<void(const PairReadings&, std::int64_t)>& partial) {
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(model);
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     PairReadings readings;
     if (what.weights) readings.weights = weightFactsOf(model, what.maps);
     readings.values.resize(what.maps.size());

@@ -57,7 +57,7 @@ StreamStart startOf(const ModelStreams& streams, const StreamStack& stack,
                     const ModelInput& input) {
     const torch::NoGradGuard noGrad;
     auto& model = streams.model();
-    const auto device = model.parameters().front().device();
+    const auto device = model.device();
     const auto there = [&](const torch::Tensor& x) { return x.defined() ? x.to(device) : x; };
     StartReader reader(stack);
     {

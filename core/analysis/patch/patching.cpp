@@ -499,7 +499,7 @@ PatchResult patch(OpenedModel& opened, const ProbeSample& clean, const ProbeSamp
                            [&](bool first) { session->prepareSample(first ? clean : corrupted); }};
         edits.answer = [&names](std::int64_t id) { return names.of(id); };
         const auto inputFor = [&](const ProbeSample& sample) {
-            return inputOf(sample, options).to(model.parameters().front().device());
+            return inputOf(sample, options).to(model.device());
         };
         result = named(patch(model, options, inputFor(clean), inputFor(corrupted), how, stop,
                              progress, report, edits));

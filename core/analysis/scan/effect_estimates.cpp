@@ -122,7 +122,7 @@ public:
         const auto count = std::min(m_what.batchSize, all - m_done);
         const std::vector<std::int64_t> indices(m_what.examples.begin() + m_done,
                                                 m_what.examples.begin() + m_done + count);
-        const auto device = m_model.parameters().front().device();
+        const auto device = m_model.device();
         auto batch = makeBatch(*m_data, indices.data(), count);
         const auto ignore = m_options.ignoredTarget();
         requireLabels(batch, m_options.outputs(), ignore);

@@ -49,7 +49,7 @@ void addHeadKeys(Tensors& ours, const Tensors& io, PublicImageModelImpl& model,
     const auto labels = find(io, "probe/labels");
     if (!labels.defined() || pictures.size(0) <= kFittedOn) return;
     const auto own = std::exchange(model.head, [](const torch::Tensor& x) { return x; });
-    const auto features = model.forward(pictures.to(model.parameters().front().device()));
+    const auto features = model.forward(pictures.to(model.device()));
     model.head = own;
     LabelledFeatures fitting{features.slice(0, 0, kFittedOn), {}, {}};
     const auto classes = labels.max().item<std::int64_t>() + 1;

@@ -80,7 +80,7 @@ LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
     : m_model(model),
       m_options(options),
       m_cache(std::min(options.tokens(), kFirstCapacity)),
-      m_device(model.parameters().front().device()) {
+      m_device(model.device()) {
     if (const auto why = noNextTokenText(options); !why.empty()) throw OptionError("model", why);
     if (RowDecoder::takes(model, options)) m_row = std::make_unique<RowDecoder>(model, options);
     if (!m_device.is_cpu() && canCache(options))

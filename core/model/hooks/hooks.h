@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace relascope::core {
 
@@ -34,6 +35,23 @@ struct HookPoint {
     double closedValue = 0.0;
 };
 
+class Hooks;
+
+/// One of the things that hooks do at a point, said before the pass.
+struct PointStep {
+    enum class What {
+        Read,      ///< `reader` looks at the tensor; what its at() returns is not used
+        Multiply,  ///< whole entries along `axis` are multiplied by `values` [size]
+        Put        ///< `places` get `values`
+    };
+    What what = What::Read;
+    Hooks* reader = nullptr;
+    Axis axis = Axis::Batch;
+    std::vector<torch::Tensor> places = {};  ///< of each dimension [k] int64; undefined: all of it
+    torch::Tensor values = {};               ///< of Put broadcastable to the selected part
+};
+using PointPlan = std::vector<PointStep>;
+
 /// Gets the tensors of hook points while a HookScope is open on this thread.
 class Hooks {
 public:
@@ -51,6 +69,13 @@ public:
     virtual torch::Tensor factors(const std::string& /*point*/, Axis /*axis*/,
                                   const torch::Tensor& /*like*/) {
         return {};
+    }
+    /// Appends what the hooks do at a point, in order, for a pass that runs in another process: the
+    /// tensor need not come here and go back then. `like` has the point's sizes and no values.
+    /// False if only at() can do it.
+    virtual bool plan(const HookPoint& /*point*/, const torch::Tensor& /*like*/,
+                      PointPlan& /*steps*/) {
+        return false;
     }
     /// The stream after the block of that prefix, if the pass may take it instead of running the
     /// block: no earlier point is changed. Otherwise undefined.

@@ -199,7 +199,7 @@ void PublicImageModelImpl::setHead(const ImageHead& given) {
                           "is for features of the width " + std::to_string(given.weights.size(1)) +
                               ", and this model's " + "have " + std::to_string(m_image.features()) +
                               "; fit one on the features of this model");
-    const auto device = parameters().front().device();
+    const auto device = this->device();
     m_head = given;
     m_head.weights = given.weights.to(device);
     if (given.bias.defined()) m_head.bias = given.bias.to(device);
