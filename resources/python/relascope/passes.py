@@ -34,6 +34,9 @@ class PassError(RunError):
         super().__init__(key, problem)
         self.key = key
 
+    def __str__(self) -> str:
+        return self.args[1] if self.key == "changed" else f"{self.key} {self.args[1]}"
+
 
 def point(name: str, tensor: Any, kind: str = "stream") -> Any:
     """Names a tensor of a model's forward, and returns the one to go on with: what Relascope has made of it, or itself.

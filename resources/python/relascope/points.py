@@ -194,7 +194,7 @@ class Finder:
         self.blocks: list[Block] = []
         self._weights = {id(each) for each in model.parameters()}
         self.attentions = [found for found in map(self._attention, list(self.calls)) if found]
-        self._symbols = [each for each in self.attentions if not self._of_input(each.keys) and "relation" not in each.spots]
+        self._symbols = [each for each in self.attentions if not self.of_input(each.keys) and "relation" not in each.spots]
         self._find_blocks()
         for block in self.blocks:
             self._find_streams(block)
@@ -207,7 +207,7 @@ class Finder:
         if text not in self.left_out:
             self.left_out.append(text)
 
-    def _of_input(self, maker: Optional[int]) -> bool:
+    def of_input(self, maker: Optional[int]) -> bool:
         return maker is not None and (maker == 0 or bool(self.calls[maker].above & 1))
 
     # Attentions

@@ -20,6 +20,8 @@ class Found:
         self.model, self.points, self.blocks, self.left_out = model, finder.points, finder.blocks, finder.left_out
         self.scores = scores  # of what the call gives
         self.drops = finder.trace.drops
+        embedded = next((call for call in finder.calls if call.name == "embedding" and finder.of_input(call.made_of[0]) and len(call.inputs) > 1), None)
+        self.vocabulary = int(embedded.inputs[1].shape[0]) if embedded else 0
         self._sites: dict[frozenset, Sites] = {}
 
     def sites(self, names: Sequence[str]) -> Optional[Sites]:
