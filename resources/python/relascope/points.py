@@ -408,7 +408,7 @@ class Finder:
             if index is None or index == 0 or index in between:
                 continue
             call = self.calls[index]
-            if call.name in _LAYERS and any(id(each) in self._weights and each.ndim > 1 for each in call.inputs):
+            if self._is_layer(call):
                 layers.append(call)
                 continue
             if call.name in _PRODUCTS or call.name == "scaled_dot_product_attention" or len(between) > 200:
@@ -436,6 +436,11 @@ class Finder:
                     todo_calls.append(self.calls[norm.made_by[0]])
             todo_calls.extend(self.calls[reader] for reader, _ in call.readers if reader in between and self.calls[reader].name in _VIEWS)
         return best
+
+    def _is_layer(self, call: Call) -> bool:
+        """A product with weights, which may be turned first."""
+        return call.name in _LAYERS and any(each.ndim > 1 and (id(each) in self._weights or maker is not None and each.ndim == 2
+                                                               and not self.of_input(maker)) for each, maker in zip(call.inputs, call.made_of))
 
     def _leads(self, call: Call, tensor: Any, factor: Any, maker: Optional[int], between: set) -> bool:
         """Whether a tensor of a call that gives several is the one that the factor is made of."""
@@ -654,7 +659,7 @@ class Finder:
         (a, p), (b, q) = large
         made = all(self.calls[each].above >> source & 1 for each in (p, q))
         apart = not self.calls[q].above >> p & 1 and not self.calls[p].above >> q & 1
-        attends = [bool(self._within(each, 0)) for each in (p, q)]
+        attends = [bool(self._within(each, self.calls[source].above | 1 << source)) for each in (p, q)]
         return [(call, a, p), (call, b, q)] if made and apart and attends[0] != attends[1] else []
 
     def _within(self, maker: int, before: int) -> list[Attention]:

@@ -178,19 +178,18 @@ def _prove(found: Found, finder: Finder, call: Callable[[], Any], batch: int, fa
         _prove_product(found, finder, attention, batch, far)
     base = run(found, call, [], batch, lambda name, tensor: tensor, amp=amp)
 
+    met: set[str] = set()
+
     def copied(names: Sequence[str]) -> bool:
         try:
-            return _close(run(found, call, names, batch, lambda name, tensor: tensor.clone(), amp=amp), base, far)
+            scores = run(found, call, names, batch, lambda name, tensor: (met.add(name), tensor.clone())[1], amp=amp)
+            return _close(scores, base, far) and met.issuperset(names)
         except (RuntimeError, RunError, TypeError, IndexError):
             return False
-    met: set[str] = set()
-    run(found, call, list(found.points), batch, lambda name, tensor: met.add(name) or tensor, amp=amp)
-    for name in [each for each in found.points if each not in met and each != "hook_logits"]:
-        _drop(found, name, "a second pass does not meet it")
     if not copied(list(found.points)):
         for name in list(found.points):
             if not copied([name]):
-                _drop(found, name, "a copy of it changes the scores")
+                _drop(found, name, "a copy of it changes the scores" if name in met else "a second pass does not meet it")
     reached = _reached(found, call, batch, amp)
     for name in list(found.points):
         if name in reached:
