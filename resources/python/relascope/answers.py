@@ -39,6 +39,15 @@ def version_of(model: Any) -> int:
     return sum(0 if each.is_inference() else each._version for _, each in tensors_of_model(model))
 
 
+def as_own(tensor: Any, own: Any) -> Any:
+    """A copy with the flag of the model's own tensor, by which PyTorch chooses how it multiplies."""
+    return tensor.requires_grad_(own.requires_grad)
+
+
+def snapshot_of(model: Any) -> dict[str, Any]:
+    return {name: as_own(each.detach().clone(), each) for name, each in tensors_of_model(model)}
+
+
 def shape_of(model: Any) -> tuple:
     """What changes by surgery: modules, and the sizes of the weights."""
     return tuple(map(id, model.modules())), tuple((id(each), tuple(each.shape)) for each in model.parameters())
@@ -97,10 +106,10 @@ def _fitting(served: "Served", given: Mapping[str, Any], what: str) -> dict[str,
     for name, own in tensors_of_model(served.model):
         if name not in given:
             continue
-        value = torch.as_tensor(np.array(given[name]) if isinstance(given[name], np.ndarray) else given[name])
+        value = torch.as_tensor(np.array(given[name]) if isinstance(given[name], np.ndarray) else given[name]).clone()
         if value.shape != own.shape:
             raise PassError("weights", f"of {what} have {name} of {list(value.shape)}; the model has {list(own.shape)}")
-        found[name] = value.detach().to(own.device, own.dtype)
+        found[name] = as_own(value.detach().to(own.device, own.dtype), own)
     if not found:
         raise PassError("weights", f"of {what} have no tensor of this model")
     return found

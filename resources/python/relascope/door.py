@@ -143,8 +143,9 @@ def unpack(peer: Peer, given: Any, blob: Any, key: str) -> Any:
     if count == 0:
         return torch.empty(sizes, dtype=kind)
     if isinstance(blob, (bytes, bytearray)):
-        blob, at = bytearray(memoryview(blob)[at:at + count * width]), 0
-    found = torch.frombuffer(blob, dtype=kind, count=count, offset=at).reshape(sizes)
+        found = torch.frombuffer(bytearray(memoryview(blob)[at:at + count * width]), dtype=kind).reshape(sizes).clone()
+    else:
+        found = torch.frombuffer(blob, dtype=kind, count=count, offset=at).reshape(sizes)
     if found.is_floating_point() and bool(found.isnan().any()):
         raise PassError(key, "has values that are no numbers (NaN)")
     return found

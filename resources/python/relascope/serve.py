@@ -176,7 +176,7 @@ class Served:
             del self.snapshots[old]
         if version in asked and version not in self.snapshots and len(self.snapshots) < 2:
             with contextlib.suppress(RuntimeError):  # no memory for a copy: the question starts again
-                self.snapshots[version] = {name: each.detach().clone() for name, each in answers.tensors_of_model(self.model)}
+                self.snapshots[version] = answers.snapshot_of(self.model)
         for peer in self._door.peers.values():
             peer.graph = None
             if peer.waiting:
