@@ -67,6 +67,13 @@ torch::Tensor FittedMaps::at(const HookPoint& point, const torch::Tensor& value)
     return value;
 }
 
+bool FittedMaps::plan(const HookPoint&, const torch::Tensor&, PointPlan& steps) {
+    PointStep read;
+    read.reader = this;
+    steps.push_back(std::move(read));
+    return true;
+}
+
 void FittedMaps::addTo(ProbeResult& result, const ModelOptions& options) const {
     const auto places = options.info().layers(options);
     for (const auto& one : m_relations) {

@@ -27,6 +27,7 @@ public:
     bool empty() const { return m_relations.empty(); }
     bool takes(std::string_view prefix) const override;
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
+    bool plan(const HookPoint& point, const torch::Tensor& like, PointPlan& steps) override;
     /// Adds the maps of the pass, each to the layer that its stream is of: that after which it is
     /// read, or the first.
     void addTo(ProbeResult& result, const ModelOptions& options) const;
