@@ -89,6 +89,8 @@ struct Analysis {
     bool readsPairs = false;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
+    /// Reads the weights of the model, which programs that serve one do not send.
+    bool needsWeights = false;
     /// Is also made of the captures of a run without a model (AnalysisSubject::captured).
     bool acceptsCaptures = false;
     std::vector<AnalysisField> fields = {};
