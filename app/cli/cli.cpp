@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -19,12 +20,14 @@
 #include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
 #include "files/command_line.h"
+#include "model/served/served_link.h"
 #include "options/field_text.h"
 #include "options/presets.h"
 #include "question/table_command.h"
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "wire/served_link.h"
 
 namespace relascope::cli {
 namespace {
@@ -56,9 +59,10 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
 }
 
 std::vector<Command> commands() {
-    std::vector<Command> all = {
-        presetsCommand(), familiesCommand(), datasetsCommand(), devicesCommand(), trainCommand(),
-        rankCommand(),    studyCommand(),    evalCommand(),     pointsCommand(),  inspectCommand()};
+    std::vector<Command> all = {presetsCommand(), familiesCommand(), datasetsCommand(),
+                                devicesCommand(), servedCommand(),   trainCommand(),
+                                rankCommand(),    studyCommand(),    evalCommand(),
+                                pointsCommand(),  inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
     for (const auto& tables : core::tableCommands()) all.push_back(tableCommand(tables));
     for (const auto& more :
@@ -112,6 +116,15 @@ public:
 enum class AnswersAs { CommandLine, Json, Any };  // Any: also what takes no --json
 
 // Runs a command. Throws RefusedWords, and what the command throws.
+// Says once what a program that serves a model waits for, and stops on signals.
+wire::ServedWait untilSignals() {
+    return [stop = stopOnSignals(), said = std::string()](const std::string& text) mutable {
+        if (!text.empty() && text != said) std::cerr << "waiting: " << plainName(text) << "\n";
+        if (!text.empty()) said = text;
+        return !stop.stop_requested();
+    };
+}
+
 int runWords(int argc, char** argv, AnswersAs as) {
     const bool answering = as != AnswersAs::CommandLine;
     if (answering) figureOrigin() = {};  // a session answers one command after another
@@ -177,6 +190,8 @@ int runWords(int argc, char** argv, AnswersAs as) {
     const auto chosen = std::find_if(declared.begin(), declared.end(),
                                      [](const Declared& one) { return one.parser->parsed(); });
     if (chosen->needs == Needs::Threads) beginComputing(threads);
+    std::optional<wire::ServedWaitScope> wait;
+    if (chosen->needs == Needs::Threads && !answering) wait.emplace(untilSignals());
     if (figureOrigin().command.empty())
         figureOrigin().command =
             core::commandLine(withoutOutput(std::vector<std::string>(argv + 1, argv + argc)));
@@ -249,6 +264,7 @@ CommandAnswer answerCommand(std::vector<std::string> words, std::stop_token stop
 int runCommandLine(int argc, char** argv) {
     const PlainOutput plain;
     fetchRevisionsOnDemand();
+    core::setServedLinks(wire::openServedDoor);
     if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
     try {
         return written(runWords(argc, argv, AnswersAs::CommandLine));

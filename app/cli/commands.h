@@ -166,6 +166,7 @@ Command presetsCommand();
 Command familiesCommand();
 Command datasetsCommand();
 Command devicesCommand();
+Command servedCommand();
 Command trainCommand();
 Command rankCommand();
 Command studyCommand();

@@ -18,6 +18,7 @@
 #include "model/public/family.h"
 #include "model/public/public_options.h"
 #include "model/recorded/recorded_options.h"
+#include "model/served/served_options.h"
 #include "options/pair_data.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
@@ -38,6 +39,7 @@ const std::string& pathOf(const Question& a) {
     return a.subjects.front().path;
 }
 std::string runOf(const std::string& path) {
+    if (core::isServedName(path)) return {};
     return core::isRunFolder(path) ? path : core::runOfWeights(path);
 }
 bool readsText(const core::OpenedModel& model) {
@@ -60,6 +62,12 @@ ProbeSample readPicture(const std::string& file, const ModelOptions& model,
 
 std::optional<wire::Data> dataOf(const wire::Asked& a, const std::string& path) {
     if (a.data) return a.data;
+    if (core::isServedName(path)) {
+        wire::Data data;
+        data.options.kind = core::kServedData, data.options.path = path;
+        data.imported = true;
+        return data;
+    }
     if (!core::isRunFolder(path)) return std::nullopt;
     return wire::Data{core::runData(path, core::readRunOptions(path).data)};
 }
@@ -199,7 +207,7 @@ EvaluationData evaluationData(const wire::Asked& a, core::OpenedModel& model,
     } else if (a.data) {
         if (split.empty()) split = "validation";
         all.data = sets.at(*a.data, split);
-    } else if (readsText(model)) {
+    } else if (readsText(model) && (!file.empty() || !core::isServed(model.options()))) {
         all.data = core::openEvaluationText(
             model, {runOf(path), file, split, a.value<std::int64_t>("windows")}, sets.progress(),
             sets.stop());
@@ -438,6 +446,10 @@ AskedSubject subjectOf(const core::Analysis& analysis, const wire::Asked& a,
     AskedSubject input;
     auto& subject = input.subject;
     const auto& path = pathOf(a);
+    if (analysis.needsWeights && model && core::isServed(model->options()))
+        throw OptionError("path", analysis.name +
+                                      " needs weights, which a served model does not send; "
+                                      "`patch` and `lens` work");
     subject.model = model;
     subject.path = path;
     subject.device = deviceOf(a.subjects.front());

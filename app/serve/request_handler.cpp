@@ -25,6 +25,7 @@
 #include "train/out_of_memory.h"
 #include "wire/answer_frame.h"
 #include "wire/figures.h"
+#include "wire/served_link.h"
 
 namespace relascope::serve {
 namespace {
@@ -82,6 +83,8 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 
 Frame RequestHandler::answer(Request& request) {
     m_data.follow(request.stop(), request.progress());
+    const wire::ServedWaitScope wait(
+        [&](const std::string&) { return !request.stop().stop_requested(); });
     const auto what = wire::valueOf<std::string>(request.message(), "m");
     if (what == "open") return opened(request);
     if (what == "probe") return probe(request);

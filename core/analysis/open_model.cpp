@@ -35,6 +35,7 @@
 #include "model/blocks/parameters.h"
 #include "model/model.h"
 #include "model/public/public_options.h"
+#include "model/served/served_options.h"
 #include "options/estimates.h"
 #include "options/image_processor.h"
 #include "options/published_config.h"
@@ -207,6 +208,10 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     : m_parts(std::make_unique<Parts>()) {
     namespace fs = std::filesystem;
     auto& p = *m_parts;
+    if (isServedName(path)) {
+        p.openServed(path, checkpoint);
+        return;
+    }
     std::unique_ptr<CheckpointSource> source;
     if (isRunFolder(path)) {
         p.isRun = true;
@@ -342,8 +347,9 @@ std::uint32_t OpenedModel::checksum() const {
 
 bool OpenedModel::filesUnchanged() const {
     try {
+        if (const auto& served = m_parts->served; served && !served()) return false;
         if (m_parts->model->beforePass) m_parts->model->beforePass();
-    } catch (const FileError&) {
+    } catch (const Error&) {
         return false;
     }
     const auto& p = *m_parts;
@@ -494,6 +500,10 @@ ProbeSample OpenedModel::promptInput(const std::string& prompt) const {
 TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
                               const TokenSink& sink, const Interventions& interventions) {
     auto& p = *m_parts;
+    if (isServed(p.options))
+        throw OptionError("path",
+                          "generate needs the model itself, for its cache, and a served model "
+                          "stays in its program; generate there, and look at the text here");
     if (!p.typesIds()) requireTokenizer(p.tokenizer, p.options);
     const auto ids =
         p.typesIds() ? typedIds(prompt, p.options, "prompt") : promptTokens(*p.tokenizer, prompt);

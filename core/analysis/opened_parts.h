@@ -52,6 +52,7 @@ struct OpenedModel::Parts {
     std::int64_t newest = -1;                       // step of a checkpoint of the run, then
     std::map<std::string, FileMark> files;  // the files of the weights, as they were when opened
     std::optional<std::uint32_t> checksum;
+    std::function<bool()> served;  ///< whether the weights that are served are those opened; null
 
     /// The names of classes: of a head its own, else those given, else the checkpoint's own.
     const std::vector<std::string>& named(const std::vector<std::string>& given) const {
@@ -63,6 +64,9 @@ struct OpenedModel::Parts {
         return options.info().opened && !tokenizer && options.input() == InputKind::Tokens;
     }
     void takeEnds(const std::string& folder);
+    /// A model that another program serves, at "served:NAME"; of a kept step where `checkpoint` is
+    /// one.
+    void openServed(const std::string& path, const std::string& checkpoint);
     /// Texts are read by the model's own tokenizer unless `data` says how.
     EditData completed(EditData data) const;
     /// The edits that the weights are trained with; null without any.

@@ -16,6 +16,7 @@
 #include "files/byte_source.h"
 #include "files/foreign_file.h"
 #include "files/safetensors.h"
+#include "model/served/served_options.h"
 #include "options/published_config.h"
 #include "types/text_piece.h"
 
@@ -254,6 +255,10 @@ void CheckpointParts::nameAsModel() {
 }
 
 std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path) {
+    if (isServedName(path))
+        throw OptionError("path", path +
+                                      " is a model of another program, to which its weights "
+                                      "belong; save it there as a checkpoint");
     std::error_code error;
     const auto absolute = fs::absolute(path, error);
     if (error || !fs::exists(absolute, error)) throw FileError(path, "does not exist");

@@ -2,6 +2,7 @@
 #include "data/batches.h"
 
 #include <torch/types.h>
+#include "data/served_data.h"
 #include "data/token_hidden.h"
 
 #include <algorithm>
@@ -110,6 +111,8 @@ Batch sequenceBatch(const SequenceDataset& data, const std::int64_t* indices, st
 }  // namespace
 
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count) {
+    if (const auto* served = dynamic_cast<const ServedSet*>(&data))
+        return served->batch(indices, count);
     if (const auto* hidden = dynamic_cast<const HiddenWords*>(&data))
         return hiddenBatch(*hidden, indices, count);
     if (const auto* tokens = dynamic_cast<const TokenDataset*>(&data))

@@ -12,6 +12,8 @@
 #include "model/finite_outputs.h"
 #include "model/model.h"
 #include "model/public/public_options.h"
+#include "model/served/served_model.h"
+#include "model/served/served_options.h"
 #include "probe/layers.h"
 #include "probe/map_collector.h"
 #include "probe/probe_memory.h"
@@ -104,6 +106,8 @@ void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOpti
 }  // namespace
 
 ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
+    if (isServed(o))
+        if (auto example = servedExample(o, sample.origin); example.defined()) return example;
     if (const auto* tokens = o.find<TokenInput>())
         return sequenceInput(sample.source, true, tokens->vocab_size, tokens->max_block_size,
                              "tokens");
@@ -130,9 +134,12 @@ ProbeResult emptyResult(const ModelOptions& options, const ProbeSample& sample, 
     ProbeResult result;
     result.step = step;
     result.sample = sample;
-    if (const auto* images = options.find<ImageInput>()) {
+    const auto* served = options.find<ServedImageOptions>();
+    if (const auto* images = options.find<ImageInput>(); images && !(served && !served->cut())) {
         const auto* family = options.find<PublicImageOptions>();
-        const bool first = family ? family->first_tokens > 0 : options.info().classToken;
+        const bool first = family   ? family->first_tokens > 0
+                           : served ? served->first_tokens > 0
+                                    : options.info().classToken;
         result.grid = {static_cast<int>(images->gridRows()),
                        static_cast<int>(images->gridColumns()), first,
                        static_cast<int>(options.tokens() - images->patches()) - (first ? 1 : 0),

@@ -126,7 +126,7 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
     const auto bias = [&](const char* name, const torch::Tensor& value) {
         d.biases.insert(d.biases.begin(), {name, value.sum().item<double>()});
     };
-    if (stream.pool == Pool::Images) return imageDirection(*stream.images, x, row);
+    if (stream.images) return imageDirection(*stream.images, x, row);
     const auto& out = *stream.out;
     const double scale = stream.form ? stream.form->logit_scale : 1.0;
     auto back = row(out.weight) * scale;
@@ -151,7 +151,7 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
             d.first = position;
             [[fallthrough]];
         case Pool::First:
-        case Pool::Images:
+        case Pool::Ended:
             d.weights = back.unsqueeze(0);
             break;
         case Pool::Mean:

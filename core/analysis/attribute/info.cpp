@@ -84,6 +84,7 @@ std::string attributionText(const Answer& result) {
 const RegisterAnalysis kAttribution([] {
     Analysis a;
     a.name = "attribute";
+    a.needsWeights = true;
     a.place = 50;
     a.title = "Attribution";
     a.summary = "shows what each part of a model adds to an answer";

@@ -377,6 +377,7 @@ Layout contrastLayout() {
 const RegisterAnalysis kContrast([] {
     Analysis a;
     a.name = "contrast";
+    a.needsWeights = true;
     a.place = 100;
     a.title = "Contrast";
     a.group = AnalysisGroup::Pairs;

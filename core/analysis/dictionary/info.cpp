@@ -210,6 +210,7 @@ Answer dictionaryAnswer(Answer answer, const std::string& where) {
 const RegisterAnalysis kDictionary([] {
     Analysis a;
     a.name = "qk-components";
+    a.needsWeights = true;
     a.place = 110;
     a.formerNames = {"dictionary"};
     a.title = "What a map compares";

@@ -111,6 +111,13 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
             addCells(result, stream.answer(pooled)[0], what, own, each);
             continue;
         }
+        if (stream.endsEach) {  // the end of the model reads all positions at once
+            const auto each = stream.answer(pooled)[0].slice(0, first, first + count);
+            for (std::int64_t c = 0; c < count; c += step)
+                addCells(result, each.slice(0, c, c + step), what, own.slice(0, c, c + step),
+                         false);
+            continue;
+        }
         const auto x = pooled.slice(1, first, first + count);
         for (std::int64_t c = 0; c < count; c += step)
             addCells(result, stream.answer(x.slice(1, c, c + step))[0], what,

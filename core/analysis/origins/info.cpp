@@ -96,6 +96,7 @@ Answer originTables() {
 const RegisterAnalysis kOrigins([] {
     Analysis a;
     a.name = "qk-attribution";
+    a.needsWeights = true;
     a.place = 120;
     a.formerNames = {"origins"};
     a.title = "Where a score comes from";

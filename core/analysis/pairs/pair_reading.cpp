@@ -19,6 +19,8 @@
 #include "model/attention/relational_attention.h"
 #include "model/finite_outputs.h"
 #include "model/model.h"
+#include "model/served/served_model.h"
+#include "model/served/served_options.h"
 #include "train/devices.h"
 #include "types/error.h"
 
@@ -299,6 +301,7 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
 
 std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
                                           std::uint64_t seed) {
+    if (isServed(options)) return servedModel(options, {{}, {}, seed});
     // The weights come from torch's generator, whose state belongs to other code.
     auto generator = at::globalContext().defaultGenerator(at::kCPU);
     const auto state = generator.get_state();

@@ -13,6 +13,7 @@
 #include "model/public/family.h"
 #include "model/public/public_image_model.h"
 #include "model/public/public_options.h"
+#include "model/served/served_model.h"
 #include "model/vision/vision_options.h"
 #include "types/error.h"
 
@@ -49,7 +50,7 @@ torch::Tensor AnswerStream::pooled(const torch::Tensor& x) const {
             return x.slice(1, 0, 1);
         case Pool::Flat:
             return x.flatten(1).unsqueeze(1);
-        case Pool::Images:
+        case Pool::Ended:
             break;
     }
     return x;
@@ -62,10 +63,12 @@ torch::Tensor AnswerStream::answer(const torch::Tensor& pooled) const {
 
 torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
     auto x = pooled;
-    if (pool == Pool::Images) {
-        const InterventionScope unhooked(nullptr);
+    if (ended) {
+        const HookScope unhooked(nullptr);
         const RecordingScope unrecorded(nullptr);
-        return images->ended(x).unsqueeze(1);
+        x = ended(x);
+        if (!endsEach) x = x.unsqueeze(1);
+        return x.size(-1) == 1 ? torch::cat({torch::zeros_like(x), x}, -1) : x;
     }
     if (!norm.is_empty()) x = norm.ptr()->forward(x);
     if (!hidden.is_empty()) x = torch::relu(hidden->forward(x));
@@ -76,7 +79,30 @@ torch::Tensor AnswerStream::uncapped(const torch::Tensor& pooled) const {
     return x.size(-1) == 1 ? torch::cat({torch::zeros_like(x), x}, -1) : x;
 }
 
+namespace {
+
+// The program that serves a model runs what comes after a stream.
+AnswerStream servedStream(ServedModelImpl& model) {
+    if (const auto why = model.whyNoStreams(); !why.empty())
+        throw OptionError("model", model.declared().name + " " + why +
+                                       ", so that its answer cannot be read after each layer");
+    AnswerStream s;
+    s.before = "embedding";
+    s.pool = AnswerStream::Pool::Ended;
+    s.endsEach = model.declared().input == InputKind::Tokens &&
+                 model.declared().outputs == model.declared().vocabulary;
+    s.ended = [&model](const torch::Tensor& x) { return model.ended(x); };
+    const auto& layers = model.declared().layers;
+    s.stack = layers.front().block.substr(0, layers.front().block.rfind('.'));
+    s.points.push_back(layers.front().block + ".hook_resid_pre");
+    for (const auto& layer : layers) s.points.push_back(layer.block + ".hook_resid_post");
+    return s;
+}
+
+}  // namespace
+
 AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
+    if (auto* served = dynamic_cast<ServedModelImpl*>(&model)) return servedStream(*served);
     using Pool = AnswerStream::Pool;
     AnswerStream s;
     const auto blocks = [&](const char* path, const char* stack) {
@@ -109,7 +135,8 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
     s.out = Linear(anyOf<LinearImpl>(
         model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2", "class_out"}));
     if (auto* images = dynamic_cast<PublicImageModelImpl*>(&model))
-        s.images = images, s.pool = Pool::Images;
+        s.images = images, s.pool = Pool::Ended,
+        s.ended = [images](const torch::Tensor& x) { return images->ended(x); };
     if (!s.blocks || s.blocks->is_empty() || (s.out.is_empty() && !s.images))
         throw OptionError("model",
                           articled(o.architecture()) +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,8 +23,8 @@ struct PublicImageModelImpl;  // public_image_model.h
 /// what the end of the model itself makes of the stream. The modules are the model's own.
 struct AnswerStream {
     /// How the positions become one vector: not at all, by their mean, by the first alone, one
-    /// after another, or by `images`.
-    enum class Pool { None, Mean, First, Flat, Images };
+    /// after another, or by `ended`.
+    enum class Pool { None, Mean, First, Flat, Ended };
 
     std::shared_ptr<torch::nn::ModuleListImpl> blocks;
     std::string stack;  ///< prefix of the blocks' hook points: "blocks", "decoder"
@@ -37,14 +38,18 @@ struct AnswerStream {
     /// The form of the scores where it is not that of the output layer; undefined: as they are.
     std::optional<OutputForm> form;
     std::int64_t vocabulary = 0;             ///< with `form`
-    PublicImageModelImpl* images = nullptr;  ///< of Images
+    PublicImageModelImpl* images = nullptr;  ///< null: it is none
+    /// What the end of the model makes of whole streams: [b, n, d] -> [b, answers] or [b, n,
+    /// answers]. Null: what the modules above do.
+    std::function<torch::Tensor(const torch::Tensor&)> ended = {};
+    bool endsEach = false;  ///< `ended` answers at each position
 
     /// One answer for the whole input, not one for each position.
-    bool whole() const { return pool != Pool::None; }
-    /// The pooled streams of x [b, n, d]: [b, n, d] without pooling and of Images, otherwise [b, 1,
-    /// d] or [b, 1, n d].
+    bool whole() const { return pool != Pool::None && !endsEach; }
+    /// The pooled streams of x [b, n, d]: [b, n, d] without pooling and with `ended`, otherwise [b,
+    /// 1, d] or [b, 1, n d].
     torch::Tensor pooled(const torch::Tensor& x) const;
-    /// Pooled streams [b, n, d] -> scores [b, n, answers], of Images [b, 1, answers]. A model with
+    /// Pooled streams [b, n, d] -> scores [b, n, answers], of whole() [b, 1, answers]. A model with
     /// a single score answers yes or no: it gets a second one, 0 for no, in front.
     torch::Tensor answer(const torch::Tensor& pooled) const;
     /// answer() before its soft cap, of which it is a linear function.

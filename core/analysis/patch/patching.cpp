@@ -20,6 +20,7 @@
 #include "model/blocks/recording.h"
 #include "model/model.h"
 #include "model/public/family.h"
+#include "model/served/served_model.h"
 #include "probe/probe.h"
 #include "types/text_format.h"
 
@@ -111,7 +112,9 @@ public:
         bool causal = false;
         for (const auto& point : m_points) causal = causal || point.causal;
         // Values of other examples (resample) differ between A and B even where the inputs agree.
-        if (!resampled()) m_first = firstDifference(m_clean, m_corrupted, causal);
+        const auto* served = dynamic_cast<const ServedModelImpl*>(&m_model);
+        const bool numbers = served && served->declared().input != InputKind::Tokens;
+        if (!resampled() && !numbers) m_first = firstDifference(m_clean, m_corrupted, causal);
         makeMaps();
         estimate();
     }
@@ -267,6 +270,11 @@ private:
         const EditedPass edits(*this, false);
         const torch::AutoGradMode gradients(true);
         const auto here = pointsWithGraph(m_model, m_corrupted, names, scores);
+        if (!scores.requires_grad()) {  // of a served model
+            if (m_how.estimateOnly)
+                throw OptionError("estimate", "gradients do not flow in this model; leave it out");
+            return;
+        }
         std::vector<torch::Tensor> tensors;
         for (const auto& [name, tensor] : here) {
             if (tensor.sizes() != m_values.at(name).sizes())

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "analysis/open_model.h"
 #include "analysis/pairs/claims.h"
 #include "analysis/run_analysis.h"
+#include "model/served/served_options.h"
 #include "types/error.h"
 #include "types/text_format.h"
 
@@ -60,6 +62,8 @@ void explainFindings(ModelScan& scan, AnalysisSubject& subject, const ContrastPl
     const auto left = [&] {
         return plan.seconds - std::chrono::duration<double>(Clock::now() - began).count();
     };
+    // Programs that serve models send no weights.
+    if (subject.model && isServed(subject.model->options())) return;
     // A command cannot shorten windows of text for a contrast, and its numbers would be others.
     if (scan.tokens > 0) return;
     std::vector<const RelationAtlas::Relation*> maps;

@@ -141,6 +141,10 @@ public:
             const RecordingScope unrecorded(nullptr);
             answers = answersOf(m_model, input);
         }
+        if (!answers.requires_grad())  // of a served model
+            throw OptionError("path",
+                              "gradients do not flow in this model; `ablate` measures "
+                              "without them");
         const auto gradient = gradientOfLoss(answers, batch, ignore);
         add(reader, answers, gradient);
         m_targets += targets;

@@ -14,6 +14,7 @@ const FieldTable<ShareOptions>& shareFields() {
 const RegisterAnalysis kShares([] {
     Analysis a;
     a.name = "shares";
+    a.needsWeights = true;
     a.place = 60;
     a.title = "Shares";
     a.summary = "measures what of each layer's output comes from each head, relation and symbols";

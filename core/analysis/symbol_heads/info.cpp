@@ -397,6 +397,7 @@ std::string symbolText(const Answer& answer) {
 const RegisterAnalysis kSymbolHeads([] {
     Analysis a;
     a.name = "symbol-heads";
+    a.needsWeights = true;
     a.place = 160;
     a.title = "Symbol heads";
     a.group = AnalysisGroup::Text;

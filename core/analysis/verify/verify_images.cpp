@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/tensor_io.h"
+#include "interventions/editor.h"
 #include "model/public/public_image_model.h"
 #include "probe/map_collector.h"
 #include "readout/feature_heads.h"

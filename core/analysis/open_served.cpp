@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model that another program serves, opened as a checkpoint is.
+#include <algorithm>
+#include <charconv>
+
+#include "analysis/opened_parts.h"
+#include "model/served/served_model.h"
+#include "model/served/served_options.h"
+#include "types/error.h"
+
+namespace relascope::core {
+namespace {
+
+// The kept step of that number. Throws OptionError where the program keeps no such one.
+std::int64_t servedStep(const ServedDeclaration& declared, const std::string& checkpoint) {
+    std::int64_t step = -1;
+    const auto* end = checkpoint.data() + checkpoint.size();
+    const auto read = std::from_chars(checkpoint.data(), end, step);
+    const auto& steps = declared.steps;
+    if (read.ec == std::errc() && read.ptr == end &&
+        std::find(steps.begin(), steps.end(), step) != steps.end())
+        return step;
+    throw OptionError(
+        "step", "'" + checkpoint + "' is none of the steps that " + declared.name + " has kept (" +
+                    (steps.empty()
+                         ? std::string("it has kept none")
+                         : std::to_string(steps.size()) + " from " + std::to_string(steps.front()) +
+                               " to " + std::to_string(steps.back())) +
+                    "); leave it out for the weights as they are");
+}
+
+}  // namespace
+
+void OpenedModel::Parts::openServed(const std::string& named, const std::string& wanted) {
+    const auto link = servedLink(doorOf(named));
+    options = servedOptions(link->declaration());
+    run.model = options;
+    run.data.kind = kServedData, run.data.path = named;
+    path = named, checkpoint = wanted, device = "cpu";
+    const auto declared = declarationOf(options);
+    const auto weights = link->weights();
+    ServedChoice choice;
+    step = weights.step;
+    // Names of checkpoints stand for the weights as they are.
+    if (wanted.empty() || wanted == "last" || wanted == "best") {
+        choice.version = weights.version;
+        checksum = weights.crc32;
+        served = [link, before = weights.version] { return link->weights().version == before; };
+    } else {
+        choice.step = step = servedStep(declared, wanted);
+    }
+    model = std::make_shared<ServedModelImpl>(options, link, choice);
+    classNames = declared.classNames;
+    if (!declared.tokenizer.empty()) try {
+            tokenizer = openTokenizer(declared.tokenizer);
+            ends.clear();
+            takeEnds({});
+        } catch (const Error& error) {
+            warning = error.what();  // the ids of tokens are shown
+        }
+    model->eval();
+    probes = std::make_unique<EditProbes>(*model, options);
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The conversation with a process that serves a model (formats.md section 24), without saying how
+// it travels. Does not include torch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/served/served_declaration.h"
+
+namespace relascope::core {
+
+/// Numbers on their way: contiguous, little endian.
+struct ServedTensor {
+    std::string type;  ///< "float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8",
+                       ///< "bool"
+    std::vector<std::int64_t> sizes;
+    std::span<const std::uint8_t> bytes;
+    std::shared_ptr<const void> owner;  ///< of `bytes`
+};
+
+/// What happens at a point.
+struct ServedAction {
+    enum class Do {
+        Read,      ///< the tensor comes, and the pass goes on
+        Exchange,  ///< the tensor comes, and the pass waits for another, or for word that it stays
+        Multiply,  ///< entries along `axis` are multiplied by `values`
+        Put        ///< `places` get `values`
+    };
+    Do what = Do::Read;
+    bool gradient = false;  ///< backward() gives the gradient of what was read or exchanged
+    std::string axis = {};
+    /// Of each axis; none: all of it.
+    std::vector<std::optional<std::vector<std::int64_t>>> places = {};
+    ServedTensor values = {};
+};
+
+/// One forward pass.
+struct ServedPass {
+    /// The examples, by number; or an input that was typed or dropped.
+    std::string split = {};
+    std::vector<std::int64_t> indices = {};
+    std::optional<ServedTensor> input = {};
+    /// In the order of the pass; those of one point are carried out one after another.
+    std::vector<std::pair<std::string, ServedAction>> points = {};
+    /// The block that ends with that stream: it and those before it are not run.
+    std::optional<std::pair<std::string, ServedTensor>> after = {};
+    std::optional<std::int64_t> step = {};     ///< of kept weights
+    std::optional<std::uint64_t> fresh = {};   ///< weights drawn by that seed
+    std::optional<std::int64_t> version = {};  ///< other weights than these are an error
+    bool gradients = false;
+};
+
+/// Gets a point that was read, or with `wait` exchanged: returns what the pass goes on with; none:
+/// it stays.
+using ServedPointMet = std::function<std::optional<ServedTensor>(
+    const std::string& name, const ServedTensor& value, bool wait)>;
+
+struct ServedScores {
+    ServedTensor scores;  ///< [b, classes] or [b, n, vocabulary], float32
+    std::uint64_t pass = 0;
+};
+
+struct ServedWeights {
+    std::uint32_t crc32 = 0;
+    std::int64_t version = 0, step = -1;
+};
+
+/// Examples as people see them; an absent tensor has no sizes.
+struct ServedExamples {
+    struct About {
+        std::optional<std::int64_t> label = {};
+        std::string origin = {}, text = {};
+        std::vector<std::string> pieces = {};
+        std::int64_t length = -1;  ///< -1: as long as the others
+    };
+    std::vector<About> about;
+    std::map<std::string, ServedTensor> tensors;  ///< "pictures", "tokens", "vectors", "labels",
+                                                  ///< "attribute/NAME"
+};
+
+/// Which examples have which tokens: batches of tokens go by the numbers of their examples, too.
+class ServedTokenRows {
+public:
+    struct Place {
+        std::string split;
+        std::int64_t index = 0;
+    };
+    void note(std::span<const std::int64_t> tokens, const std::string& split, std::int64_t index);
+    /// The example with these tokens, padding (negative numbers) at the end left aside; none: they
+    /// were typed.
+    std::optional<Place> find(std::span<const std::int64_t> tokens) const;
+
+private:
+    mutable std::mutex m_mutex;
+    std::map<std::vector<std::int64_t>, Place> m_rows;
+};
+
+/// Every function throws Error with a sentence for the user: what the process answered, or that it
+/// has ended. May be called from any thread; one request at a time.
+class ServedLink {
+public:
+    virtual ~ServedLink() = default;
+    /// The message `declare`, as servedOptions() takes it: of the process that is there now.
+    virtual nlohmann::json declaration() const = 0;
+    virtual ServedScores forward(const ServedPass& pass, const ServedPointMet& met) = 0;
+    /// The gradients of a number of which `gradient` is that of the scores of pass number `pass`,
+    /// by points.
+    virtual std::map<std::string, ServedTensor> backward(std::uint64_t pass,
+                                                         const ServedTensor& gradient) = 0;
+    /// `all`: else the labels alone are needed.
+    virtual ServedExamples examples(const std::string& split, std::span<const std::int64_t> indices,
+                                    bool all) = 0;
+    virtual ServedWeights weights() = 0;
+
+    ServedTokenRows tokenRows;
+};
+using ServedLinkPtr = std::shared_ptr<ServedLink>;
+
+/// How doors are found, by their names; set by the programs once they start. core does not know how
+/// messages travel.
+void setServedLinks(std::function<ServedLinkPtr(const std::string& door)> open);
+/// The link to a door, one for each that this thread uses. Throws Error where there is no such
+/// door.
+ServedLinkPtr servedLink(const std::string& door);
+
+}  // namespace relascope::core
