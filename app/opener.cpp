@@ -10,6 +10,7 @@
 #include "app/view_files.h"
 #include "files/command_line.h"
 #include "hub/hub_cache.h"
+#include "model/served/served_options.h"
 #include "views/view_file.h"
 #include "wire/host.h"
 
@@ -52,7 +53,8 @@ void logOpened(const QString& path) {
         if (hub != core::kHubPrefix && core::hubPath(hub) == name) name = hub;
     } catch (const Error&) {  // it is no longer there
     }
-    commandLog().add(QString::fromStdString(core::commandLine({"info", name})),
+    const char* command = core::isServedName(name) ? "inspect" : "info";
+    commandLog().add(QString::fromStdString(core::commandLine({command, name})),
                      QStringLiteral("Opened %1").arg(QFileInfo(path).fileName()));
 }
 
@@ -154,6 +156,7 @@ void Opener::setRecentRuns(const QStringList& paths) {
 Opener::Found Opener::identify(const QString& path) {
     static const QStringList texts = {"txt", "text", "md", "jsonl", "gz"};
     static const QStringList images = {"png", "jpg", "jpeg", "bmp", "gif", "webp", "ppm"};
+    if (core::isServedName(path.toStdString())) return {What::Checkpoint, path};
     const QFileInfo file(path);
     const QString ending = file.suffix().toLower();
     if (file.fileName() == "run.json") return {What::Run, file.path()};

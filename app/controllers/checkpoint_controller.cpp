@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <QFileInfo>
@@ -10,11 +11,14 @@
 #include "checkpoint/checkpoint.h"
 #include "model/architecture.h"
 #include "model/public/public_options.h"
+#include "model/served/served_options.h"
 #include "question/question_input.h"
 #include "run/run_folder.h"
+#include "types/text_format.h"
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
 #include "wire/host.h"
+#include "wire/served_link.h"
 
 namespace relascope::app {
 
@@ -107,6 +111,11 @@ namespace {
 
 constexpr std::size_t kRemembered = 8;
 
+/// Whether files on this machine can be looked for.
+bool hasFiles(const QString& path) {
+    return !wire::farPathOf(path.toStdString()) && !core::isServedName(path.toStdString());
+}
+
 }  // namespace
 
 void RecentCheckpoints::add(const QString& path, const QString& size) {
@@ -129,7 +138,7 @@ void RecentCheckpoints::set(std::vector<RecentCheckpoint> list) {
     QStringList paths;
     // Files on other machines are checked when they are chosen.
     for (const auto& r : m_list)
-        if (!wire::farPathOf(r.path.toStdString())) paths << r.path;
+        if (hasFiles(r.path)) paths << r.path;
     m_disk.post(
         this,
         [paths](std::stop_token) {
@@ -146,10 +155,7 @@ void RecentCheckpoints::set(std::vector<RecentCheckpoint> list) {
 
 void RecentCheckpoints::choose(const QString& path) {
     m_disk.post(
-        this,
-        [path](std::stop_token) {
-            return wire::farPathOf(path.toStdString()) || QFileInfo::exists(path);
-        },
+        this, [path](std::stop_token) { return !hasFiles(path) || QFileInfo::exists(path); },
         [this, path, choice = ++m_choice](bool there) {
             if (choice != m_choice) return;
             if (there) return Q_EMIT chosen(path);
@@ -163,6 +169,26 @@ namespace {
 
 bool isFar(const QString& path) {
     return wire::farPathOf(path.toStdString()).has_value();
+}
+
+/// A model that another program serves, which has no files.
+OpenedCheckpoint openServed(const std::string& path, const LongJob& job,
+                            const std::stop_token& stop) {
+    const wire::ServedWaitScope wait(
+        [&](const std::string&) { return !stop.stop_requested() && !job.stop.stop_requested(); });
+    const auto link = wire::openServedDoor(core::doorOf(path));
+    OpenedCheckpoint opened;
+    auto& info = opened.info;
+    info.path = info.folder = path;
+    info.model = core::servedOptions(link->declaration());
+    const auto declared = core::declarationOf(*info.model);
+    info.name = declared.name, info.title = declared.model;
+    info.form = "served by " + std::filesystem::path(declared.program).filename().string();
+    if (declared.step >= 0) info.form += ", step " + groupedNumber(declared.step);
+    info.parameters = declared.parameters, info.classNames = declared.classNames;
+    info.unusedKeys = declared.leftOut;
+    opened.data.kind = core::kServedData, opened.data.path = path;
+    return opened;
 }
 
 }  // namespace
@@ -273,6 +299,8 @@ void CheckpointController::open(const QString& path) {
     m_task.run(
         m_headers, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()),
         [path](LongJob& job, std::stop_token stop) {
+            if (core::isServedName(path.toStdString()))
+                return openServed(path.toStdString(), job, stop);
             const std::string wanted = QFileInfo(path).absoluteFilePath().toStdString();
             if (!isFar(path)) return core::openCheckpoint(wanted);
             wire::Session session;

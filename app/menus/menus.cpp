@@ -227,6 +227,8 @@ void Menus::addFile() {
         [this] { checkpointPage(m_window)->openFile(); });
     add("Open from hub...", QKeySequence("Ctrl+Shift+H"), "Open a model by its name on the hub",
         [this] { checkpointPage(m_window)->openFromHub(); });
+    add("Open served model...", {}, "Open a model that a program of yours serves: relascope.serve",
+        [this] { checkpointPage(m_window)->openServed(); });
     m_onHosts = m_menu->addMenu("Open checkpoint on");
     add("Open run...", QKeySequence("Ctrl+Alt+O"), "Open a run folder", [this] {
         const QString path =

@@ -19,6 +19,7 @@
 #include "app/controllers/inspector_feed.h"
 #include "app/controllers/typed_text.h"
 #include "app/pages/checkpoint_details.h"
+#include "model/served/served_options.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -67,6 +68,10 @@ constexpr qsizetype kMostNotes = 12;
 
 /// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.
 QString filesText(const CheckpointInfo& info) {
+    if (info.model && core::isServed(*info.model))
+        return QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
+            .arg(QString::fromStdString(info.title), QString::fromStdString(info.form),
+                 widgets::groupedNumber(info.parameters));
     QStringList names;
     QString where;
     if (const auto far = wire::farPathOf(info.path))
@@ -142,6 +147,8 @@ void CheckpointHead::fillMenu() {
     m_menu->addAction(QStringLiteral("Open a file or folder\u2026"), this,
                       &CheckpointHead::fileRequested);
     m_menu->addAction(QStringLiteral("Open from hub\u2026"), this, &CheckpointHead::hubRequested);
+    m_menu->addAction(QStringLiteral("Open served model\u2026"), this,
+                      &CheckpointHead::servedRequested);
     connect(m_menu, &QMenu::aboutToShow, this, [this] {
         qDeleteAll(m_onHosts);
         m_onHosts.clear();
@@ -180,7 +187,9 @@ void CheckpointHead::opened() {
         widgets::plainTip(QString::fromStdString(far ? far->host + ": " + far->path : info.path)));
     m_files->setText(filesText(info));
     QStringList unused, notes;
-    for (const auto& key : info.unusedKeys) unused << QString::fromStdString(key);
+    const bool served = info.model && core::isServed(*info.model);
+    for (const auto& key : info.unusedKeys)
+        (served ? notes : unused) << QString::fromStdString(key);
     if (!unused.isEmpty())
         notes << QStringLiteral("Not used by this program: ") + unused.join(QStringLiteral(", "));
     for (const auto& tensor : info.leftOut)
@@ -221,17 +230,23 @@ void CheckpointHead::refresh() {
                                                  "line, or a kept head (.safetensors)")
                                 : noHead);
     const auto far = wire::farPathOf(m_c.path().toStdString());
-    const QString where =
+    QString where =
         far ? QStringLiteral("Its files are on %1").arg(QString::fromStdString(far->host))
             : QString();
-    m_adapter->setEnabled(info && info->model && !far && !m_c.task().busy());
+    const bool served = info && info->model && core::isServed(*info->model);
+    if (served) where = QStringLiteral("The model belongs to the program that serves it");
+    const bool own = info && !far && !served;
+    m_adapter->setEnabled(own && info->model && !m_c.task().busy());
     m_adapter->setToolTip(
-        far ? where : QStringLiteral("Merge a LoRA adapter (adapter_config.json) while opening"));
-    m_convert->setEnabled(info && !far && !m_c.task().busy());
-    m_convert->setToolTip(far ? where
+        !where.isEmpty()
+            ? where
+            : QStringLiteral("Merge a LoRA adapter (adapter_config.json) while opening"));
+    m_convert->setEnabled(own && !m_c.task().busy());
+    m_convert->setToolTip(!where.isEmpty()
+                              ? where
                               : QStringLiteral("Save as .safetensors, as .pt or as a folder in "
                                                "the published format"));
-    m_show->setEnabled(info && !far);
+    m_show->setEnabled(own);
     m_show->setToolTip(where);
 }
 

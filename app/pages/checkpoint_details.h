@@ -77,6 +77,7 @@ Q_SIGNALS:
     void fileRequested();
     void hostRequested(const QString& host);
     void hubRequested();
+    void servedRequested();
     void tokenizerRequested();
     void headRequested();
     void adapterRequested();

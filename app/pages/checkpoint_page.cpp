@@ -24,6 +24,7 @@
 #include "app/pages/far_file_dialog.h"
 #include "app/pages/first_view.h"
 #include "app/pages/hub_dialog.h"
+#include "app/pages/served_dialog.h"
 #include "checkpoint/adapter.h"
 #include "run/run_folder.h"
 #include "views/view_file.h"
@@ -310,6 +311,10 @@ void CheckpointPage::openFromHub() {
     else
         open(dialog.path());
 }
+void CheckpointPage::openServed() {
+    ServedDialog dialog(window());
+    if (dialog.exec() == QDialog::Accepted) open(dialog.path());
+}
 void CheckpointPage::chooseHead() {
     if (const QString path = askHead(); !path.isEmpty()) m_c.chooseHead(path);
 }
@@ -373,6 +378,7 @@ void CheckpointPage::wire() {
     m_head->hosts = [this] { return hosts(); };
     connect(m_head, &CheckpointHead::hostRequested, this, &CheckpointPage::openOn);
     connect(m_head, &CheckpointHead::hubRequested, this, &CheckpointPage::openFromHub);
+    connect(m_head, &CheckpointHead::servedRequested, this, &CheckpointPage::openServed);
     connect(m_head, &CheckpointHead::headRequested, this, &CheckpointPage::chooseHead);
     connect(m_head, &CheckpointHead::tokenizerRequested, this, &CheckpointPage::chooseTokenizer);
     connect(m_head, &CheckpointHead::convertRequested, this, &CheckpointPage::convert);

@@ -47,6 +47,8 @@ public:
     void openFile();
     void openOn(const QString& host);
     void openFromHub();
+    /// Opens a model that another program serves.
+    void openServed();
 
     CheckpointHead* head() const { return m_head; }
     CheckpointDetails* details() const { return m_details; }

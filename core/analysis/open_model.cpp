@@ -366,6 +366,7 @@ bool OpenedModel::filesUnchanged() const {
 }
 
 int OpenedModel::referenceInputs() const {
+    if (isServed(m_parts->options)) return m_parts->servedInputs();
     if (m_parts->reference.empty()) return 0;
     const SafetensorsFile file(m_parts->reference);
     const auto* entry = file.find(inputKey(m_parts->options));
@@ -378,6 +379,7 @@ ProbeSample OpenedModel::referenceInput(int index) const {
     const auto& o = m_parts->options;
     if (index < 0 || index >= referenceInputs())
         throw OptionError("input", "there is no reference input " + std::to_string(index));
+    if (isServed(o)) return m_parts->servedInput(index);
     const SafetensorsFile file(m_parts->reference);
     const auto batch = [&](const char* key, std::int64_t least) {
         const auto* entry = file.find(key);

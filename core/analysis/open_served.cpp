@@ -4,12 +4,15 @@
 #include <charconv>
 
 #include "analysis/opened_parts.h"
+#include "data/served_data.h"
 #include "model/served/served_model.h"
 #include "model/served/served_options.h"
 #include "types/error.h"
 
 namespace relascope::core {
 namespace {
+
+constexpr std::int64_t kMostServedInputs = 100'000;
 
 // The kept step of that number. Throws OptionError where the program keeps no such one.
 std::int64_t servedStep(const ServedDeclaration& declared, const std::string& checkpoint) {
@@ -60,6 +63,17 @@ void OpenedModel::Parts::openServed(const std::string& named, const std::string&
         }
     model->eval();
     probes = std::make_unique<EditProbes>(*model, options);
+}
+
+int OpenedModel::Parts::servedInputs() const {
+    const auto declared = declarationOf(options);
+    return declared.splits.empty() ? 0
+                                   : static_cast<int>(std::min<std::int64_t>(
+                                         declared.splits.front().size, kMostServedInputs));
+}
+
+ProbeSample OpenedModel::Parts::servedInput(int index) const {
+    return servedSplits(servedLink(doorOf(path))).validation->sample(index);
 }
 
 }  // namespace relascope::core
