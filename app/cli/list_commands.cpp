@@ -161,7 +161,10 @@ void printLibraries() {
     if (const auto& file = core::torchCudaFile(); !file.empty())
         print("LibTorch's CUDA library: %s\n", file.c_str());
     const auto qt = core::loadedLibrary("libQt6Core.so.6", "qVersion");
-    qt.file.empty() ? print("Qt: not found; only the window needs it\n") : printOne("Qt", qt);
+    if (qt.file.empty())
+        print("Qt: cannot be loaded (%s); only the window needs it\n", qt.problem.c_str());
+    else
+        printOne("Qt", qt);
 }
 
 int listDevices(const ListArguments& a, const Call&) {

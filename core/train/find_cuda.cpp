@@ -170,7 +170,11 @@ const std::string& torchCudaFile() {
 LoadedLibrary loadedLibrary(const char* name, const char* versionCall) {
     LoadedLibrary found;
     void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (!library) return found;
+    if (!library) {
+        const char* reason = dlerror();
+        found.problem = reason ? reason : "no reason is given";
+        return found;
+    }
     found.file = fs::path(fileOf(library)).lexically_normal().string();
     if (versionCall)
         if (void* call = dlsym(library, versionCall))
