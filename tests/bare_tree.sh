@@ -4,7 +4,12 @@
 # looks at the window under Xvfb, opens a checkpoint, by its type as a file manager does, removes both; runs stay. For a release: needs root, debootstrap and
 # the network, and takes some minutes.
 #   tests/bare_tree.sh FOLDER_OF_PACKAGES OUT [BARE]      pictures go to OUT; BARE is a tree of debootstrap to copy
+#   tests/bare_tree.sh --wheel FOLDER_OF_WHEELS OUT [BARE]   the wheels in their place, with python3-venv and nothing else of
+#       ours: what a sentence of the program says is missing is installed. In place of downloading, SITE is a site-packages whose
+#       torch and nvidia are copied (1.3 GB), and OTHERS a folder with the wheels of PySide6-Essentials, shiboken6 and NumPy.
 set -euo pipefail
+kind=deb
+if [ "$1" = --wheel ]; then kind=whl; shift; fi
 packages=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
@@ -14,21 +19,63 @@ cleanup() {
   umount "$tree/proc" "$tree/dev/shm" 2>/dev/null || true
   rm -rf --one-file-system "$tree"
 }
+chmod 755 "$tree"  # the root of everybody there
 trap cleanup EXIT
 say() { printf 'bare tree: %s\n' "$*"; }
 
 if [ -n "${3:-}" ]; then cp -a "$3/." "$tree"; else debootstrap --variant=minbase bookworm "$tree" "$mirror" >/dev/null; fi
 say "made: $(du -sm "$tree" | cut -f1) MB"
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
-cp "$packages"/relascope*.deb "$tree/tmp/"
+cp "$packages"/relascope*."$kind" "$tree/tmp/"
 mount -t proc proc "$tree/proc"
 mkdir -p "$tree/dev/shm" && mount -t tmpfs tmpfs "$tree/dev/shm"
 inside() { chroot "$tree" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 person() { inside su -s /bin/bash - person -c "export LC_ALL=C.UTF-8; $1"; }
 as_person=(inside useradd -m person)
 
+install() { inside bash -c "apt-get install -y -qq --no-install-recommends $* >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }"; }
+
+use_wheels() {
+  local begin site said
+  install python3-venv
+  "${as_person[@]}"
+  person 'python3 -m venv app'
+  site=$(echo "$tree"/home/person/app/lib/python3*/site-packages)
+  if [ -n "${SITE:-}" ]; then
+    cp -a "$SITE"/torch "$SITE"/torch-*.dist-info "$SITE"/nvidia "$site/"
+  else
+    person 'app/bin/pip install -q --no-deps torch==2.11.0 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85'
+  fi
+  if [ -n "${OTHERS:-}" ]; then
+    cp -r "$OTHERS" "$tree/home/person/others"
+  else
+    person 'app/bin/pip download -q --no-deps -d others "PySide6-Essentials>=6.5,<7" numpy && app/bin/pip download -q -d others "shiboken6==$(ls others | sed -n "s/^pyside6_essentials-\([^-]*\).*/\1/p")"'
+  fi
+  begin=$SECONDS
+  person 'app/bin/pip install -q --no-deps others/*.whl /tmp/relascope*.whl'
+  say "wheels installed in $((SECONDS - begin)) s"
+  person 'app/bin/relascope-cli --version && app/bin/relascope-cli devices'
+  person 'app/bin/relascope-cli train quick --out runs/quick 2>/dev/null | tail -n 2'
+  if inside dpkg-query -W -f='${Package}\n' | grep -qE '^(libgl1|libqt6|libopencv)'; then say "libGL, Qt or OpenCV came along"; exit 1; fi
+  install xvfb xauth
+  # The sentence names the packages, for each kind of display.
+  for display in offscreen xcb; do
+    said=$(person "QT_QPA_PLATFORM=$display app/bin/relascope --version 2>&1" || true)
+    case $said in *"sudo apt install "*) said=${said#*sudo apt install }; said=${said%% (Debian*}; say "$display needs $said"; install $said ;; esac
+  done
+  begin=$SECONDS
+  person "xvfb-run -a -s '-screen 0 1440x900x24' app/bin/relascope --screenshot wheel.png --size 1200x800 --run runs/quick"
+  say "window painted in $((SECONDS - begin)) s"
+  cp "$tree/home/person/wheel.png" "$out/"
+  person 'app/bin/python -c "import relascope; print(len(relascope.analyse(\"runs/quick\", \"spread\", examples=20)[\"heads\"]), \"heads\")"'
+  person 'app/bin/pip uninstall -q -y relascope-app relascope'
+  [ -s "$tree/home/person/runs/quick/run.json" ] || { say "the run is gone"; exit 1; }
+  say "removed; the run stays"
+}
+
 begin=$SECONDS
 inside apt-get update -qq
+if [ "$kind" = whl ]; then use_wheels; exit 0; fi
 inside bash -c 'apt-get install -y -qq --no-install-recommends /tmp/relascope-cli_*.deb >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
 say "relascope-cli installed in $((SECONDS - begin)) s, tree now $(du -smx "$tree" | cut -f1) MB"
 if inside dpkg-query -W -f='${Package}\n' | grep -q '^libqt6'; then say "Qt came with relascope-cli"; exit 1; fi

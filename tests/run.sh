@@ -12,6 +12,8 @@ need_clang_format
 need_tensorboard
 need_mcp_client
 need_watch_python
+need_wheel_tools || true
+need_pyside
 # One folder for both: what is built without the window is not built again with it.
 say "building the command line without the window"
 configure_preset release "$top/build" -DRELASCOPE_GUI=OFF -DRELASCOPE_TESTS=ON -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"

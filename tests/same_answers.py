@@ -114,18 +114,23 @@ origins RUN --help
 TIMES = re.compile(rb"(\"seconds\": |about |in )[0-9.]+( s| min|)|[0-9.]+ (ms|s)\b")
 
 
+def in_home(home, command):
+    """A command about copies in that folder, and the environment that it runs in."""
+    words = command
+    for name, place in PLACES.items():
+        if re.search(rf"\b{name}\b", words):
+            copy = home / name.lower()
+            (shutil.copytree if place.is_dir() else shutil.copy)(place, copy)
+            words = re.sub(rf"\b{name}\b", str(copy), words)
+    return words, {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "XDG_RUNTIME_DIR": str(home)}
+
+
 def ran(cli, command):
     """{name: bytes} of what a command prints, writes and returns."""
     with tempfile.TemporaryDirectory() as home:
         home = pathlib.Path(home)
-        words = command
-        for name, place in PLACES.items():
-            if re.search(rf"\b{name}\b", words):
-                copy = home / name.lower()
-                (shutil.copytree if place.is_dir() else shutil.copy)(place, copy)
-                words = re.sub(rf"\b{name}\b", str(copy), words)
+        words, environment = in_home(home, command)
         before = {file for file in home.rglob("*")}
-        environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "XDG_RUNTIME_DIR": str(home)}
         done = subprocess.run(f"'{cli}' {words} --threads 2" if "--help" not in words else f"'{cli}' {words}", shell=True,
                               capture_output=True, cwd=home, env=environment)
         found = {"exit": b"%d" % done.returncode, "stdout": done.stdout, "stderr": done.stderr}
@@ -136,21 +141,25 @@ def ran(cli, command):
                 for name, text in found.items()}
 
 
-old, new = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-wanted = [line for line in COMMANDS if not sys.argv[3:] or any(word in line.split() for word in sys.argv[3:])]
-different = 0
-for command in wanted:
-    before, after = ran(old, command), ran(new, command)
-    unlike = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
-    different += bool(unlike)
-    print(("DIFFERS" if unlike else "same   "), before["exit"].decode(), command, flush=True)
-    for name in unlike:
-        a, b = (side.get(name, b"").decode(errors="replace").splitlines() for side in (before, after))
-        for line in a:
-            if line not in b:
-                print(f"    {name} - {line[:240]}")
-        for line in b:
-            if line not in a:
-                print(f"    {name} + {line[:240]}")
-print(f"{len(wanted) - different} of {len(wanted)} commands give the same")
-sys.exit(different > 0)
+def main(old, new, words):
+    wanted = [line for line in COMMANDS if not words or any(word in line.split() for word in words)]
+    different = 0
+    for command in wanted:
+        before, after = ran(old, command), ran(new, command)
+        unlike = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
+        different += bool(unlike)
+        print(("DIFFERS" if unlike else "same   "), before["exit"].decode(), command, flush=True)
+        for name in unlike:
+            a, b = (side.get(name, b"").decode(errors="replace").splitlines() for side in (before, after))
+            for line in a:
+                if line not in b:
+                    print(f"    {name} - {line[:240]}")
+            for line in b:
+                if line not in a:
+                    print(f"    {name} + {line[:240]}")
+    print(f"{len(wanted) - different} of {len(wanted)} commands give the same")
+    return different > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(pathlib.Path(path).resolve() for path in sys.argv[1:3]), sys.argv[3:]))

@@ -151,6 +151,22 @@ Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory
     return object;
 }
 
+/// Where the libraries that are not this program's come from: with packages of Python it is theirs.
+void printLibraries() {
+    const auto printOne = [](const char* title, const core::LoadedLibrary& library) {
+        print("%s: %s%s\n", title, library.file.c_str(),
+              library.version.empty() ? "" : (" (" + library.version + ")").c_str());
+    };
+    printOne("LibTorch", core::loadedLibrary("libtorch_cpu.so"));
+    if (const auto& file = core::torchCudaFile(); !file.empty())
+        print("LibTorch's CUDA library: %s\n", file.c_str());
+    const auto qt = core::loadedLibrary("libQt6Core.so.6", "qVersion");
+    if (qt.file.empty())
+        print("Qt: cannot be loaded (%s); only the window needs it\n", qt.problem.c_str());
+    else
+        printOne("Qt", qt);
+}
+
 int listDevices(const ListArguments& a, const Call&) {
     const bool json = a.json;
     Json list = Json::array();
@@ -164,9 +180,10 @@ int listDevices(const ListArguments& a, const Call&) {
             if (!text.empty()) print("; %s", text.c_str());
         print("\n");
     }
-    if (const auto& file = core::torchCudaFile(); !json && !file.empty())
-        print("LibTorch's CUDA library: %s\n", file.c_str());
-    if (json) std::cout << list.dump(2) << "\n";
+    if (json)
+        std::cout << list.dump(2) << "\n";
+    else
+        printLibraries();
     return 0;
 }
 

@@ -60,11 +60,17 @@ std::string& openedFile() {
     return file;
 }
 
+/// The file of an open library; empty if it is unknown.
+std::string fileOf(void* library) {
+    const link_map* map = nullptr;
+    const bool known = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name;
+    return known ? map->l_name : "";
+}
+
 std::string open(const std::string& file) {
     if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
-        const link_map* map = nullptr;
-        const bool known = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name;
-        openedFile() = known ? map->l_name : file;
+        const auto found = fileOf(library);
+        openedFile() = found.empty() ? file : found;
         return "";
     }
     const char* reason = dlerror();
@@ -159,6 +165,21 @@ std::string openTorchCuda() {
 
 const std::string& torchCudaFile() {
     return openedFile();
+}
+
+LoadedLibrary loadedLibrary(const char* name, const char* versionCall) {
+    LoadedLibrary found;
+    void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) {
+        const char* reason = dlerror();
+        found.problem = reason ? reason : "no reason is given";
+        return found;
+    }
+    found.file = fs::path(fileOf(library)).lexically_normal().string();
+    if (versionCall)
+        if (void* call = dlsym(library, versionCall))
+            found.version = reinterpret_cast<const char* (*)()>(call)();
+    return found;
 }
 
 }  // namespace relascope::core

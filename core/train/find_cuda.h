@@ -23,4 +23,13 @@ std::string torchBuildProblem(const std::string& torch);
 /// The file that openTorchCuda() opened; empty if none.
 const std::string& torchCudaFile();
 
+/// A library of this process by the name under which it is looked for ("libtorch_cpu.so"), opened
+/// if it was not yet.
+struct LoadedLibrary {
+    std::string file;     ///< empty: it cannot be opened
+    std::string problem;  ///< why not, in the words of the dynamic linker
+    std::string version;  ///< what `versionCall` returns, a C function without arguments; or empty
+};
+LoadedLibrary loadedLibrary(const char* name, const char* versionCall = nullptr);
+
 }  // namespace relascope::core

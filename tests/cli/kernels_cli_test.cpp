@@ -54,7 +54,7 @@ TEST(Kernels, AreListedWithTheDevices) {
     EXPECT_NE(says("off").find("RELASCOPE_CUDA_PLUGIN is 'off'"), std::string::npos);
 }
 
-TEST(Devices, AreOneLineEachWithTheirMemory) {
+TEST(Devices, AreOneLineEachWithTheirMemoryBeforeTheLibraries) {
     const auto list = json(runCli("devices --json"));
     ASSERT_GE(list.size(), 2u);
     const auto& cpu = list[0];
@@ -63,8 +63,11 @@ TEST(Devices, AreOneLineEachWithTheirMemory) {
     EXPECT_FALSE(cpu.contains("compute_capability")) << "what is not known is left out";
     const auto text = runCli("devices");
     EXPECT_EQ(static_cast<std::size_t>(std::count(text.out.begin(), text.out.end(), '\n')),
-              list.size() + (list[1].contains("library") ? 1 : 0))
+              list.size() + 2 + (list[1].contains("library") ? 1 : 0))
         << text.out;
+    EXPECT_NE(text.out.find("\nLibTorch: /"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("/libtorch_cpu.so\n"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("\nQt: "), std::string::npos) << text.out;
     EXPECT_EQ(text.out.rfind("cpu      CPU, ", 0), 0u) << text.out;
     EXPECT_NE(text.out.find("iB free"), std::string::npos) << text.out;
     EXPECT_EQ(text.out.find("bfloat16 products, about") != std::string::npos,

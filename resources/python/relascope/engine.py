@@ -100,8 +100,8 @@ class Edited:
 
 
 def program(given: Optional[Path] = None, name: str = "relascope-cli") -> str:
-    """relascope-cli: what is given, $RELASCOPE (the program or its folder), in PATH, or that of the installation that this
-    package is in."""
+    """relascope-cli: what is given, $RELASCOPE (the program or its folder), in PATH, or that of the installation or of the
+    package relascope-app that this package is beside."""
     here = os.path.dirname(os.path.abspath(__file__))
     asked = given or os.environ.get("RELASCOPE")
     if asked:
@@ -111,7 +111,8 @@ def program(given: Optional[Path] = None, name: str = "relascope-cli") -> str:
         if os.path.basename(asked) == name:
             choices.insert(0, asked)
     else:
-        choices = [shutil.which(name) or "", os.path.join(here, "..", "..", "..", "..", "bin", name)]
+        choices = [shutil.which(name) or "", os.path.join(here, "..", "..", "..", "..", "bin", name),
+                   os.path.join(here, "..", "relascope_app", "bin", name)]
     for choice in choices:
         if choice and os.path.isfile(choice) and os.access(choice, os.X_OK):
             return os.path.abspath(choice)
