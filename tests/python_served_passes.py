@@ -17,7 +17,7 @@ import textwrap
 import time
 
 from run_support import TOP, WithRuns, main
-from serve_support import Client, Packed, Refused, Serving
+from serve_support import Block, Client, Packed, Pictures, Refused, Serving, pictures
 
 import numpy as np
 import relascope
@@ -29,40 +29,6 @@ from torch import nn
 
 def setUpModule():
     WithRuns.begin("served")
-
-
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm1, self.norm2, self.a = nn.LayerNorm(16), nn.LayerNorm(16), nn.MultiheadAttention(16, 4, 0.1, batch_first=True)
-        self.up, self.down, self.drop = nn.Linear(16, 32), nn.Linear(32, 16), nn.Dropout(0.1)
-
-    def forward(self, x):
-        y = self.norm1(x)
-        x = x + self.drop(self.a(y, y, y, need_weights=False)[0])
-        return x + self.drop(self.down(torch.relu(self.up(self.norm2(x)))))
-
-
-class Pictures(nn.Module):
-    """A small model of images of 12 x 12 pixels in 9 patches behind a class token."""
-
-    def __init__(self, depth=3):
-        super().__init__()
-        self.patches, self.first, self.places = nn.Conv2d(3, 16, 4, 4), nn.Parameter(torch.randn(1, 1, 16)), nn.Parameter(torch.randn(1, 10, 16))
-        self.blocks, self.norm, self.head = nn.ModuleList([Block() for _ in range(depth)]), nn.LayerNorm(16), nn.Linear(16, 3)
-        self.batch = nn.BatchNorm1d(16)
-
-    def forward(self, images):
-        x = self.patches(images).flatten(2).transpose(1, 2)
-        x = torch.cat([self.first.expand(len(x), -1, -1), x], 1) + self.places
-        for block in self.blocks:
-            x = block(x)
-        return self.head(self.batch(self.norm(x)[:, 0]))
-
-
-def pictures(**more):
-    torch.manual_seed(0)
-    return Pictures(**more), (torch.randn(24, 3, 12, 12), torch.randint(3, (24,)))
 
 
 class TestPasses(Serving):
@@ -384,43 +350,62 @@ class TestHostile(Serving):
         draw = random.Random(1)
         packed = Packed()
         values = packed.add(torch.ones(4))
-        whole = [frames.frame({"m": "hello", "protocol": 1, "version": "0", "pid": 1, "memory": True}),
-                 frames.frame({"m": "declare", "id": 1}), frames.frame({"m": "examples", "id": 2, "split": "validation", "indices": [0, 1]}),
-                 frames.frame({"m": "forward", "id": 3, "split": "validation", "indices": [0], "points": [["blocks.0.attn.hook_z", {"do": "exchange"}]]}),
-                 frames.frame({"m": "unchanged", "id": 3}), frames.frame({"m": "cancel", "id": 3}), frames.frame({"m": "checksum", "id": 4}),
-                 frames.frame({"m": "forward", "id": 5, "indices": [1], "points": [["blocks.0.attn.hook_z", {"do": "factors", "axis": "head", "values": values}]]},
-                              torch.ones(4).numpy().tobytes()),
-                 frames.frame({"m": "put", "id": 3, "tensor": values}, torch.ones(4).numpy().tobytes()),
-                 frames.frame({"m": "keep", "id": 6, "key": "k", "tensor": values}, torch.ones(4).numpy().tobytes()),
-                 frames.frame({"m": "backward", "id": 7, "gradient": values}, bytes(16)), frames.frame({"m": "declare", "memory": 1 << 40, "id": 8})]
+        ones, z = torch.ones(4).numpy().tobytes(), "blocks.0.attn.hook_z"
+        messages = [({"m": "hello", "protocol": 1, "version": "0", "pid": 1, "memory": True}, b""), ({"m": "declare", "id": 1}, b""),
+                    ({"m": "examples", "id": 2, "split": "validation", "indices": [0, 1]}, b""), ({"m": "unchanged", "id": 3}, b""),
+                    ({"m": "forward", "id": 3, "split": "validation", "indices": [0], "points": [[z, {"do": "exchange"}]]}, b""),
+                    ({"m": "forward", "id": 5, "indices": [1], "points": [[z, {"do": "factors", "axis": "head", "values": values}]]}, ones),
+                    ({"m": "forward", "id": 6, "indices": [1], "points": [[z, {"do": "put", "places": [None, [1], [2], None], "values": values}]]}, ones),
+                    ({"m": "forward", "id": 8, "indices": [1], "gradients": True, "points": [[z, {"do": "read", "gradient": True}]]}, b""),
+                    ({"m": "forward", "id": 9, "indices": [1], "after": {"block": "blocks.0", "stream": values}, "weights": {"step": 1}, "check": 2}, ones),
+                    ({"m": "forward", "id": 9, "input": values, "points": [], "weights": {"fresh": 1}}, ones), ({"m": "cancel", "id": 3}, b""),
+                    ({"m": "checksum", "id": 4}, b""), ({"m": "put", "id": 3, "tensor": values}, ones), ({"m": "keep", "id": 6, "key": "k", "tensor": values}, ones),
+                    ({"m": "forget", "key": "k"}, b""), ({"m": "backward", "id": 7, "gradient": values}, ones), ({"m": "declare", "memory": 1 << 40, "id": 8}, b"")]
+        strange = [None, True, -1, 0, 7, 1 << 40, -(1 << 63), (1 << 64) - 1, 1.5, float("nan"), "", "x", z, "blocks.0", [], [[]], {}, {"kept": "k"}, b"x",
+                   {"dtype": "bool", "sizes": [1 << 39] * 3, "at": 0}, {"dtype": "int64", "sizes": [2, -1], "at": 64}, [None] * 9, [1 << 30], ["x", "y"]]
+
+        def odd(value, chance):
+            if draw.random() < chance:
+                return draw.choice(strange)
+            if isinstance(value, dict):
+                return {key: odd(each, chance) for key, each in value.items() if draw.random() > chance / 3}
+            return [odd(each, chance) for each in value] if isinstance(value, list) else value
+        whole = [frames.frame(message, blob) for message, blob in messages]
         count, sent, worst = int(os.environ.get("RELASCOPE_FRAMES", "3000")), 0, 0.0
+        got, asked, self.now.patience = 0, 0, 0.01
         while sent < count:
             made = self.raw()
             made.setblocking(False)
             with contextlib.closing(made), contextlib.suppress(OSError):
                 if draw.random() < 0.9:
                     made.send(whole[0])
-                for _ in range(draw.randrange(1, 40)):
-                    frame = bytearray(draw.choice(whole))
-                    for _ in range(draw.choice((0, 1, 1, 2, 8))):
+                for _ in range(draw.randrange(1, 60)):
+                    message, blob = draw.choice(messages)
+                    frame = bytearray(frames.frame(odd(message, draw.choice((0, 0.05, 0.1, 0.3))) if draw.random() < 0.95 else message, blob))
+                    for _ in range(draw.choice((1, 2, 8)) if draw.random() < 0.05 else 0):
                         at = draw.randrange(len(frame))
-                        kind = draw.random()
-                        if kind < 0.6:
+                        if draw.random() < 0.6:
                             frame[at] = draw.randrange(256)
-                        elif kind < 0.8:
+                        elif draw.random() < 0.5:
                             del frame[at:at + draw.randrange(1, 9)]
                         else:
                             frame[at:at] = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 9)))
                     sent += 1
                     made.send(frame)
-                made.shutdown(socket.SHUT_WR)
-                began = time.monotonic()
-                for _ in range(8):
-                    self.now.answer(0.0)
-                worst = max(worst, time.monotonic() - began)
+                    if draw.random() < 0.8:
+                        began = time.monotonic()
+                        asked += self.now.answer(0.0)
+                        worst = max(worst, time.monotonic() - began)
+                    with contextlib.suppress(BlockingIOError):
+                        got += len(made.recv(1 << 20))
+                asked += self.now.answer(0.0)
         for _ in range(50):
             self.now.answer(0.01)
         self.assertLess(worst, 5)
+        self.assertGreater(asked, count // 4)
+        if count > 10000:
+            print(f"{sent} frames, {asked} times answered, {got} bytes back, {worst:.3f} s at most")
+        self.now.patience = 5.0
         self.alive()
 
     def test_regions(self):
@@ -497,17 +482,29 @@ class TestHostile(Serving):
         """A client that is killed at random frames: the program goes on, and nothing is left behind."""
         count = int(os.environ.get("RELASCOPE_KILLS", "12"))
         script = textwrap.dedent("""
-            import sys
-            sys.path[:0] = [%r, %r]
-            sys.argv = ["client", "/"]
-            from serve_support import *
-            while True:
-                client = Client("hostile")
-                names = [each["name"] for each in client.ask("declare")[0]["points"]]
-                print(flush=True)
-                for _ in range(1000000):
-                    client.forward(*((name, "exchange") for name in names), exchange=lambda name, tensor: tensor * 0)
-            """ % (str(TOP / "tests"), str(TOP / "resources/python")))
+            import socket, sys
+            sys.path.insert(0, %r)
+            from relascope import frames
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(%r)
+            channel = frames.Channel(connection)
+            connection.setblocking(True)
+
+            def receive():
+                while (found := channel.next()) is None:
+                    if not channel.receive():
+                        sys.exit()
+                return found
+            channel.send({"m": "hello", "protocol": 1, "version": "0", "pid": 1, "memory": True})
+            receive()
+            channel.send({"m": "declare", "id": 0})
+            names = [each["name"] for each in receive()[0]["points"]]
+            print(flush=True)
+            for number in range(1, 1 << 30):
+                channel.send({"m": "forward", "id": number, "indices": [0, 1, 2], "points": [[name, {"do": "exchange"}] for name in names]})
+                while (found := receive())[0]["m"] == "point":
+                    channel.send({"m": "put", "id": number, "tensor": found[0]["tensor"]}, [(0, found[1])], len(found[1]))
+            """ % (str(TOP / "resources/python"), os.path.join(runtime_folder(), "hostile.served")))
         draw, descriptors = random.Random(2), len(os.listdir("/proc/self/fd"))
         while count > 0:
             child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", script], stdout=subprocess.PIPE)

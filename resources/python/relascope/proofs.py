@@ -6,8 +6,9 @@ import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 from .passes import Frame, PassError, Sites, View, Visitor, meeting, quiet
-from .points import Block, Finder, Point, Trace
+from .points import Block, Finder, Point
 from .reading import RunError
+from .trace import Trace
 
 Call = Callable[[Any], Any]  # what it is called with, to the scores
 CLOSE, CLOSE_16 = 1e-5, 2e-2
