@@ -80,7 +80,7 @@ void describe(AlongTraining& along, const ProbeResult& result) {
 
 AlongValues read(const AlongTraining& along, const ProbeResult& result) {
     const auto map = find(result, along.cell);
-    const auto& [kind, layer, index, head, i, j] = along.cell;
+    [[maybe_unused]] const auto& [kind, layer, index, head, i, j, fitted] = along.cell;
     AlongValues values;
     values.value = map.map->masked(i, j) ? kUndefined : static_cast<double>(map.at(i, j));
     const auto answer = static_cast<std::size_t>(along.answer);
