@@ -4,11 +4,11 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "interventions/editor.h"
 #include "model/architecture.h"
-#include "probe/layers.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -17,19 +17,25 @@ namespace {
 constexpr std::string_view kBeforeBlock = ".hook_resid_pre";
 
 /// The layer of a stream: that after which it is, or the first; -1: the model has none there.
+/// "blocks.2.hook_resid_pre" is before "layer 3".
 int layerOfStream(const std::vector<LayerPlace>& places, const std::string& point) {
     const auto block = point.substr(0, point.rfind('.'));
-    auto layer = static_cast<std::size_t>(std::max(0, layerOfModule(places, block)));
-    if (layerOfModule(places, block) < 0) {
-        const auto found = std::find_if(places.begin(), places.end(), [&](const auto& place) {
-            return place.module.starts_with(block + ".");
-        });
-        if (found == places.end()) return -1;
-        layer = static_cast<std::size_t>(found - places.begin());
-    }
-    const bool before = std::string_view(point).ends_with(kBeforeBlock);
-    if (before && layer > 0 && places[layer - 1].layer.rows == places[layer].layer.rows) --layer;
-    return static_cast<int>(layer);
+    const auto dot = block.rfind('.');
+    std::size_t number = 0;
+    if (dot == std::string::npos ||
+        std::from_chars(block.data() + dot + 1, block.data() + block.size(), number).ec !=
+            std::errc())
+        return -1;
+    const auto stack = block.substr(0, dot);
+    const auto name =
+        (stack == "blocks" ? std::string("layer") : stack) + " " + std::to_string(number + 1);
+    const auto found = std::find_if(places.begin(), places.end(), [&](const LayerPlace& place) {
+        return place.layer.name == name || place.layer.name.starts_with(name + " ");
+    });
+    if (found == places.end()) return -1;
+    const auto layer = static_cast<int>(found - places.begin());
+    const bool before = point.ends_with(kBeforeBlock);
+    return before && layer > 0 && (found - 1)->layer.rows == found->layer.rows ? layer - 1 : layer;
 }
 
 }  // namespace
