@@ -28,7 +28,7 @@ from . import files
 from .attentions import Attentions
 from .capture import Inputs, Layer, tokens_beside
 from .kept import as_before
-from .passes import explicit, meeting
+from .passes import Modules, explicit, meeting
 from .reading import RunError
 from .run import Run
 from .trace import Trace, where_of
@@ -317,7 +317,7 @@ class _Probe:
         """Takes what a model that calls nothing known divides by a softmax and multiplies, by following its tensors."""
         import torch
         trace = Trace(self._inputs if not callable(self._inputs) or hasattr(self._inputs, "shape") else ())
-        with meeting(self.model, trace, None), torch.no_grad():
+        with meeting(Modules(self.model), trace, None), torch.no_grad():
             call()
         for found in Attentions(self.model, trace, self._samples()).attentions:
             name = where_of(found.call.path)
