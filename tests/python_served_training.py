@@ -282,6 +282,37 @@ class TestTraining(Serving):
         served.wait()
 
 
+class TestExamples(Serving):
+    def test_programs(self):
+        """Each is asked while it trains or waits."""
+        for name, first in ("serve_vit", "blocks.0"), ("serve_timm", "blocks.2"), ("serve_text", "blocks.1"):
+            with self.subTest(name):
+                program = TOP / f"resources/python/examples/{name}.py"
+                self.assertLessEqual(len(program.read_text().splitlines()), 60)
+                folder = self.own_folder() / "run"
+                child = subprocess.Popen([sys.executable, "-W", "ignore", str(program), str(folder), "20", "600"], stdout=subprocess.PIPE,
+                                         env={**os.environ, "PYTHONPATH": str(TOP / "resources/python"), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"})
+                self.addCleanup(child.stdout.close)
+                self.addCleanup(child.kill)
+                end = time.monotonic() + 120
+                while not os.path.exists(os.path.join(runtime_folder(), f"{name}.served")) and child.poll() is None and time.monotonic() < end:
+                    time.sleep(0.1)
+                client = Client(name)
+                found = client.ask("declare")[0]
+                heads = found["layers"][first]["heads"]
+                base, read = client.forward((f"{first}.attn.hook_pattern", "read"))
+                out, _ = client.forward((f"{first}.attn.hook_z", {"do": "factors", "axis": "head", "values": torch.zeros(heads)}))
+                self.assertEqual(read[f"{first}.attn.hook_pattern"].shape[1], heads)
+                self.assertGreater(float((base - out).abs().max()), 1e-5)
+                client.ask("examples", split="validation", indices=[0, 1, 2])
+                client.close()
+                while relascope.read(folder).info["state"] != "done" and time.monotonic() < end:
+                    time.sleep(0.1)
+                time.sleep(1)  # until it waits
+                child.send_signal(signal.SIGINT)
+                self.assertEqual(child.wait(60), 0)
+
+
 class TestEngine(Serving):
     """This process asks the engine, which asks this process."""
 

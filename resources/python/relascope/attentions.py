@@ -19,6 +19,11 @@ class Attention:
     keys: Optional[int] = None                    # what made them
     relational: bool = False
 
+    def relations(self, batch: int) -> Any:
+        """r_ij that the pattern multiplies, [S, i, j, relation]; None if there are none."""
+        spot = self.spots.get("hook_r")
+        return None if spot is None else spot.view.to(spot.tensor, batch)
+
 
 def _letters(call: Call) -> Optional[tuple[list[str], str]]:
     """Of an einsum of two tensors the letters of both and of the result."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .capture import Inputs, tokens_beside
 from .files import array_of
-from .passes import PassError, first_stream
+from .passes import PassError, first_stream, own_numbers, seed
 from .reading import RunError
 from .watch import _moved, _place_of
 
@@ -47,10 +47,13 @@ class Split:
 
     def batch(self, indices: Sequence[int], padding: int) -> Any:
         """The examples as their loader would put them together."""
-        found = [self.example(index) for index in indices]
-        if self._collate is not None:
-            return self._collate(found)
-        return _together(found, padding)
+        with own_numbers():
+            found = []
+            for index in indices:
+                if not isinstance(self._given, (Mapping, tuple)):
+                    seed(index)  # what a data set draws for an example is the same wherever it is asked for
+                found.append(self.example(index))
+            return self._collate(found) if self._collate is not None else _together(found, padding)
 
 
 def _together(examples: list, padding: int) -> Any:

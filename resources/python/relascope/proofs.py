@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
-from .passes import Frame, PassError, Sites, View, Visitor, meeting, quiet
+from .passes import Frame, Modules, PassError, Sites, View, Visitor, meeting, quiet
 from .points import Block, Finder, Point
 from .reading import RunError
 from .trace import Trace
@@ -20,7 +20,7 @@ class Found:
     def __init__(self, model: Any, finder: Finder, scores: View):
         self.model, self.points, self.blocks, self.left_out = model, finder.points, finder.blocks, finder.left_out
         self.scores = scores  # of what the call gives
-        self.drops = finder.trace.drops
+        self.drops, self.modules = finder.trace.drops, Modules(model)
         embedded = next((call for call in finder.calls if call.name == "embedding" and finder.of_input(call.made_of[0]) and len(call.inputs) > 1), None)
         self.vocabulary = int(embedded.inputs[1].shape[0]) if embedded else 0
         self._sites: dict[frozenset, Sites] = {}
@@ -120,11 +120,11 @@ def run(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int,
     visit = Visit(found.points, batch, change)
     visit.wanted = set(names)  # type: ignore[attr-defined]
     sites = found.sites(names)
-    with quiet(found.model, amp, gradients), skipped(found, after[0] if after else None, after[1] if after else None, visit):
+    with quiet(found.modules, amp, gradients), skipped(found, after[0] if after else None, after[1] if after else None, visit):
         if sites is None:
             scores = call()
         else:
-            with meeting(found.model, visit, sites):
+            with meeting(found.modules, visit, sites):
                 scores = call()
         scores = found.scores.to(scores, batch)
         if "hook_logits" in names:
@@ -139,19 +139,21 @@ def _close(a: Any, b: Any, far: float) -> bool:
 def find(model: Any, call: Call, given: Any, batch: int, other: Any = None, amp: Any = None) -> tuple[Found, Any]:
     """The points of a model that are found in one pass with `given`, each of them proved, and the scores. other: `given` with its
     examples the other way round. Raises RunError where the model answers differently each time."""
-    trace = Trace(given)
-    with quiet(model, amp):
-        with meeting(model, trace, None):
+    trace, modules = Trace(given), Modules(model)
+    with quiet(modules, amp):
+        with meeting(modules, trace, None):
             raw = call(given)
         again = call(given)
     far = CLOSE_16 if raw.dtype.itemsize < 4 or amp is not None else CLOSE
     if not trace.drops and not _close(again, raw, far):
         raise RunError("model", "answers differently each time; what is drawn in its forward cannot be measured")
-    finder = Finder(model, trace, raw, batch)
-    scores = View()
+    scores = View(("insert", 1)) if raw.ndim == 1 else View()
     if raw.ndim == 3 and raw.shape[0] != batch and raw.shape[1] == batch:
         scores = View(("permute", 1, 0, 2))
-        finder.points["hook_logits"].sizes = (batch, raw.shape[0], raw.shape[2])
+    if raw.ndim > 3 or scores.to(raw, batch).shape[0] != batch:
+        raise RunError("model", f"gives scores of the shape {list(raw.shape)} for {batch} examples; [S, classes] or [S, n, vocabulary] is needed: give "
+                                "call=, a function that gets model and batch and returns them")
+    finder = Finder(model, trace, scores.to(raw, batch), batch)
     found = Found(model, finder, scores)
     if trace.drops:
         found.left_out.append("the model drops attention weights in eval() too (dropout_p); it is served without")

@@ -170,7 +170,7 @@ class Served:
         """The weights that a question is about are kept while the training changes them; graphs are not."""
         if self._door is None:
             return
-        version = answers.version_of(self.model)
+        version = answers.version_of(self)
         asked = {peer.version for peer in self._door.peers.values()}
         for old in [each for each in self.snapshots if each not in asked]:
             del self.snapshots[old]
@@ -203,7 +203,9 @@ class Served:
             if answers.state_of(self.model) != before and not self.careful:
                 self.careful = True
         self.found, scores = found
+        self.kept_steps.clear()
         self.facts = answers.facts_of(self, given, scores)
+        self.tensors = [each for _, each in answers.tensors_of_model(self.model)]
         self._seen, self._checked = answers.shape_of(self.model), time.monotonic()
 
     def _pair(self, split: Any) -> list[int]:
@@ -240,7 +242,7 @@ class Served:
 
     def checksum(self) -> int:
         """CRC-32 of the weights, which is computed once for each version of them."""
-        version = answers.version_of(self.model)
+        version = answers.version_of(self)
         if self._crc[0] != version:
             self._crc = version, answers.checksum_of(self.model)
         return self._crc[1]
@@ -276,10 +278,10 @@ def _name(given: str) -> str:
     if not given:
         path = getattr(sys.modules["__main__"], "__file__", None) or ""
         given = os.path.splitext(os.path.basename(path))[0] or "notebook"
-        given = re.sub(r"[^A-Za-z0-9._-]", "-", given).strip(".-") or "model"
+        given = re.sub(r"[^A-Za-z0-9._-]", "-", given).strip(".-")[:40] or "model"
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,39}", given):
         raise RunError("name", f"is '{given[:60]}'; letters, digits, '.', '_' and '-' are allowed, 40 of them")
-    return given[:40]
+    return given
 
 
 def _end_open() -> None:
