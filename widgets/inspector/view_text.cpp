@@ -230,6 +230,8 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
             // Large maps are read row by row from a file.
             const float value =
                 relation && &from == &maps ? r : from.number(kind, index, view, i, j);
+            // Objects that a fitted relation has no mean of, as the class token.
+            if (map && !map->fitted.empty() && std::isnan(value)) return QStringLiteral("no value");
             return relation ? signedNumber(value) : plainNumber(value);
         };
         return changed(of(maps), before ? of(*before) : QString());
