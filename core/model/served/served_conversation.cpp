@@ -123,7 +123,8 @@ void ServedConversation::add(const ServedPoint& point, ServedAction action, Take
         const bool first = std::none_of(takers.begin(), takers.end(),
                                         [](const Taker& one) { return one.gradient; });
         taker.gradient = action.gradient = first && point.gradient && !taker.records &&
-                                           m_declared.gradients && torch::GradMode::is_enabled();
+                                           !taker.mends && m_declared.gradients &&
+                                           torch::GradMode::is_enabled();
         m_pass.gradients = m_pass.gradients || action.gradient;
         takers.push_back(taker);
     } else if (!point.replace) {
@@ -143,6 +144,9 @@ void ServedConversation::askHooks(std::size_t index, const torch::Tensor& like, 
     };
     const auto at = hookPoint(index, size("i"), size("j"));
     if (!like.defined() || !m_hooks->plan(at, like, plan)) {
+        constexpr std::string_view scores = "attn_scores";
+        if (point.replace && point.name.ends_with(scores))
+            m_mended = point.name.substr(0, point.name.size() - scores.size()) + "pattern";
         ServedAction action;
         action.what = point.replace ? Do::Exchange : Do::Read;
         Taker taker;
@@ -194,6 +198,14 @@ void ServedConversation::askHooks(std::size_t index, const torch::Tensor& like, 
 void ServedConversation::ask(std::size_t index) {
     const auto& point = m_declared.points[index];
     const bool recorded = records(point);
+    if (point.name == m_mended && point.replace) {
+        // A softmax of scores that are all cut is NaN in other programs, and zeros in ours.
+        ServedAction action;
+        action.what = ServedAction::Do::Exchange;
+        Taker taker;
+        taker.mends = true;
+        add(point, std::move(action), taker);
+    }
     if (m_hooks && m_hooks->takes(point.name)) return askHooks(index, sizesOf(point), recorded);
     if (!recorded) return;
     Taker recorder;
@@ -227,6 +239,11 @@ std::optional<ServedTensor> ServedConversation::met(const std::string& name,
     // Programs close cells with numbers of their own.
     if (at.closed.defined() && at.closedValue != 0.0)
         value = value.masked_fill(at.closed, at.closedValue);
+    if (taker.mends) {
+        const auto dead = value.isnan();
+        if (!dead.any().item<bool>()) return std::nullopt;
+        return servedTensor(value.masked_fill(dead, 0.0));
+    }
     if (taker.records) {
         m_recorded.emplace_back(&point, value);
         return std::nullopt;
