@@ -19,9 +19,11 @@ from . import reading
 from .capture import Inputs, Layer
 from .engine import Engine, EngineError, analyse, command, edit, generate, maps, show
 from .fitted import FittedRelation, fit_relation
+from .passes import point
 from .picture import MapPicture, map
 from .reading import RunError
 from .run import Run
+from .serve import Served, serve
 from .version import __version__
 from .watch import Watch, record, watch
 

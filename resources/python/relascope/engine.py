@@ -152,10 +152,12 @@ class Engine:
         self._errors.close()
 
     def command(self, *words: Any, progress: Optional[Progress] = None) -> Answer:
-        """Runs a command that takes --json, as command("scan", "runs/mine", "--seconds", 20), and returns its answer."""
+        """Runs a command that takes --json, as command("scan", "runs/mine", "--seconds", 20), and returns its answer. Models that this
+        process serves (relascope.serve) among the words answer meanwhile."""
+        served = [word for word in words if hasattr(word, "answer") and hasattr(word, "fileno")]
         message = {"m": "command", "words": [str(os.fspath(word) if isinstance(word, os.PathLike) else word) for word in words],
                    "folder": os.getcwd()}
-        found, blob = self.ask(message, progress)
+        found, blob = self.ask(message, progress, served)
         try:
             value = json.loads(blob.decode()) if blob.strip() else {}
         except ValueError:
@@ -164,22 +166,22 @@ class Engine:
         answer.said, answer.code = str(found.get("said", "")), int(found.get("code", 0))
         return answer
 
-    def ask(self, message: dict, progress: Optional[Progress] = None) -> tuple[dict, bytes]:
+    def ask(self, message: dict, progress: Optional[Progress] = None, served: Sequence[Any] = ()) -> tuple[dict, bytes]:
         """Sends a request, and returns the message and the blob of the answer. Ctrl-C cancels the request and raises
-        KeyboardInterrupt."""
+        KeyboardInterrupt. served: models of this process, which the engine may ask for the answer."""
         with self._guard:
             if self._process is not None and self._process.poll() is not None:
                 self.close()  # it ended between two questions, and another one starts
             kept = self._process is not None
             try:
-                return self._answered(message, progress)
+                return self._answered(message, progress, served)
             except _Ended as ended:
                 self.close()
                 if not kept or not ended.idle:
                     raise
-            return self._answered(message, progress)  # it had ended, being idle, before it read the question
+            return self._answered(message, progress, served)  # it had ended, being idle, before it read the question
 
-    def _answered(self, message: dict, progress: Optional[Progress]) -> tuple[dict, bytes]:
+    def _answered(self, message: dict, progress: Optional[Progress], served: Sequence[Any]) -> tuple[dict, bytes]:
         self._start()
         self._last, self._heard = self._last + 1, False
         self._send({**message, "id": self._last})
@@ -188,7 +190,7 @@ class Engine:
             with interrupted:
                 cancelled = False
                 while True:
-                    found, blob = self._receive(interrupted, cancelled)
+                    found, blob = self._receive(interrupted, cancelled, served)
                     if interrupted.count and not cancelled:
                         cancelled = True
                         self._send({"cancel": self._last})
@@ -239,7 +241,7 @@ class Engine:
         except (BrokenPipeError, OSError):
             raise self._ended() from None
 
-    def _receive(self, interrupted: Optional["_Interrupts"], cancelled: bool) -> tuple[Optional[dict], bytes]:
+    def _receive(self, interrupted: Optional["_Interrupts"], cancelled: bool, served: Sequence[Any] = ()) -> tuple[Optional[dict], bytes]:
         """The next frame; None after a moment without one."""
         try:
             found = self._reader.next()
@@ -247,7 +249,11 @@ class Engine:
                 self._heard = True
                 return found
             output = self._process.stdout
-            if not select.select([output], [], [], 0.1)[0]:
+            ready = select.select([output, *served], [], [], 0.1)[0]
+            for each in served:
+                if each in ready:
+                    each.answer()
+            if output not in ready:
                 if interrupted and (interrupted.count > 1 or (cancelled and interrupted.seconds() > _TO_CANCEL)):
                     raise KeyboardInterrupt
                 return None, b""
@@ -323,10 +329,10 @@ def _words(options: dict) -> list[str]:
 
 def analyse(path: Path, what: str, /, *more: Any, engine: Optional[Engine] = None, progress: Optional[Progress] = None,
             **options: Any) -> Answer:
-    """An analysis of a run, a checkpoint, or a model of the hub ("hub:ORG/NAME"): "scan", "atlas", "heads", "lens",
+    """An analysis of a run, a checkpoint, a model of the hub ("hub:ORG/NAME"), or one that this process serves: "scan", "atlas", "heads", "lens",
     "ablate", "eval", "info", or another command of relascope-cli that takes --json. more: further words, as the second
     model of "duel". options: those of the command."""
-    words = [what, os.fspath(path), *map(str, more), *_words(options)]
+    words = [what, path, *(each if hasattr(each, "answer") else str(each) for each in more), *_words(options)]
     return (engine or _shared).command(*words, progress=progress)
 
 

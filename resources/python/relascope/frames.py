@@ -7,11 +7,19 @@ Every size is checked before memory is taken for it.
 """
 from __future__ import annotations
 
+import array
+import fcntl
+import mmap
+import os
+import select
+import socket
 import struct
 from typing import Any, Optional
 
 MAGIC = b"RSF1"
 MOST_MESSAGE, MOST_BLOB, MOST_DEPTH = 16 << 20, 512 << 20, 32
+MOST_MEMORY = 8 << 30  # bytes of a blob in shared memory
+LEAST_MEMORY = 64 << 10  # from here on a blob travels in it
 _HEADER = struct.Struct("<4sIQ")
 
 
@@ -137,3 +145,129 @@ class FrameReader:
         if not isinstance(found, dict):
             raise FrameError("a message is no map")
         return found, data
+
+
+class Region:
+    """A blob in shared memory that another process has sent, as long as this object is kept. Raises FrameError unless it has the
+    size that the message says, and cannot become smaller, which would end whoever reads it."""
+
+    def __init__(self, descriptor: int, size: int):
+        try:
+            if not 0 < size <= MOST_MEMORY:
+                raise FrameError(f"a message has {size} bytes of shared memory; 1 to {MOST_MEMORY} are allowed")
+            try:
+                seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
+            except OSError:
+                seals = 0
+            if not seals & fcntl.F_SEAL_SHRINK:
+                raise FrameError("shared memory is not sealed against shrinking")
+            if os.fstat(descriptor).st_size != size:
+                raise FrameError(f"shared memory has {os.fstat(descriptor).st_size} bytes, and its message says {size}")
+            try:
+                self.data = mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
+            except (OSError, ValueError) as error:
+                raise FrameError(f"shared memory cannot be read: {error}") from None
+        finally:
+            os.close(descriptor)
+
+
+def in_memory(parts: Any, size: int) -> int:
+    """A sealed file in memory of `size` bytes with (offset, bytes) in it; its descriptor."""
+    descriptor = os.memfd_create("relascope", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(descriptor, size)
+        for at, data in parts:
+            view = memoryview(data).cast("B")
+            while view:
+                done = os.pwrite(descriptor, view[:1 << 30], at)
+                at, view = at + done, view[done:]
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+class Channel:
+    """Frames over a Unix socket, with shared memory. Never blocks but in send(), for `patience` seconds."""
+
+    def __init__(self, connection: socket.socket, patience: float = 5.0):
+        self.socket, self._reader, self._descriptors = connection, FrameReader(), list[int]()
+        connection.setblocking(False)
+        self._patience = patience
+
+    def close(self) -> None:
+        for each in self._descriptors:
+            os.close(each)
+        self._descriptors.clear()
+        self.socket.close()
+
+    def receive(self) -> bool:
+        """Takes what has arrived. False: the other side is gone. Raises FrameError."""
+        size = socket.CMSG_SPACE(16 * 4)
+        try:
+            data, more, flags, _ = self.socket.recvmsg(1 << 20, size, socket.MSG_CMSG_CLOEXEC)
+        except (BlockingIOError, InterruptedError):
+            return True
+        except OSError:
+            return False
+        for level, kind, held in more:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                numbers = array.array("i")
+                numbers.frombytes(held[:len(held) - len(held) % numbers.itemsize])
+                self._descriptors.extend(numbers)
+        if flags & socket.MSG_CTRUNC or len(self._descriptors) > 16:
+            raise FrameError("more shared memory was sent than messages ask for")
+        if not data:
+            return False
+        self._reader.append(data)
+        return True
+
+    def next(self) -> Optional[tuple[dict, Any]]:
+        """The next whole frame, its blob as bytes or as shared memory. Raises FrameError."""
+        found = self._reader.next()
+        if found is None:
+            return None
+        message, blob = found
+        size = message.get("memory")
+        if type(size) is int:
+            if blob or not self._descriptors:
+                raise FrameError("a message says that it has shared memory, and none came with it")
+            region = Region(self._descriptors.pop(0), size)
+            return message, region.data
+        return message, blob
+
+    def send(self, message: dict, parts: Any = (), size: int = 0, memory: bool = True) -> None:
+        """Sends a frame whose blob of `size` bytes is made of (offset, bytes). Raises OSError where the other side is gone or takes
+        nothing for a while."""
+        descriptor = -1
+        if memory and size >= LEAST_MEMORY and message.get("m") != "hello":
+            descriptor, message = in_memory(parts, size), {**message, "memory": size}
+            data = frame(message)
+        else:
+            blob = bytearray(size)
+            for at, each in parts:
+                view = memoryview(each).cast("B")
+                blob[at:at + len(view)] = view
+            data = frame(message, bytes(blob))
+        try:
+            self._send_all(data, descriptor)
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _send_all(self, data: bytes, descriptor: int) -> None:
+        rest = memoryview(data)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))] if descriptor >= 0 else []
+        waiting: Any = None
+        while rest:
+            try:
+                done = self.socket.sendmsg([rest], rights)
+            except (BlockingIOError, InterruptedError):
+                if waiting is None:
+                    waiting = select.poll()
+                    waiting.register(self.socket, select.POLLOUT)
+                if not waiting.poll(int(self._patience * 1000)):
+                    raise OSError("the other side takes nothing") from None
+                continue
+            rest, rights = rest[done:], []

@@ -142,6 +142,7 @@ class Run:
         self._metrics_path = self._at("metrics.jsonl")
         self._metrics = self._events = self._lock = self._folder = -1
         self._watches: list = []
+        self._served: list = []  # models that answer between two steps
         self._looker = 0  # the thread in which a model is looked at, whose forward may log
         self._unwritten, self._left_out = 0, set[str]()
         there = os.path.isfile(self._at("run.json"))
@@ -238,6 +239,8 @@ class Run:
         if split == "train":
             for watch in list(self._watches):
                 watch.logged(step)
+            for served in self._served:
+                served.logged()
 
     def note(self, step: int, text: str, level: str = "info") -> None:
         """Appends a note to the run's events."""

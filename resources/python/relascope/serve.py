@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Serves a model of PyTorch, of any code: this process computes, Relascope asks.
+
+    served = relascope.serve(model, validation, classes=names, run=run)   # answers in run.log(), and between cells of a notebook
+    relascope.analyse(served, "ablate", examples=500)                     # or relascope-cli ablate served:NAME
+    relascope.edit(served, "layer 6 head 3 zero", sample=4)
+    served.wait()                                                         # at the end of a script
+
+Nothing is computed but between two steps, between two cells, in wait(), and while this process asks; no thread touches the model.
+Whatever a pass changes is put back, and what goes wrong in one is a sentence for who asked: the program goes on.
+"""
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import re
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
+
+from . import answers
+from .door import Cancelled, Door, Gone, Peer
+from .examples import Examples, Show
+from .kept import as_before
+from .passes import PassError
+from .proofs import Found, find
+from .reading import RunError
+from .run import Run, _rank
+from .watch import _plain
+
+_ANSWER = 2.0   # seconds that a training answers for, before it goes on for as long
+_LINGER = 0.05  # seconds that the next request of a question may take
+_open: "weakref.WeakSet[Served]" = weakref.WeakSet()
+
+
+def serve(model: Any, inputs: Any, *, call: Optional[Callable[[Any, Any], Any]] = None, show: Show = None, classes: Sequence[str] = (),
+          tokenizer: Any = None, encode: Optional[Callable[[Any], Any]] = None, fresh: Optional[Callable[[int], Any]] = None,
+          run: Optional[Run] = None, name: str = "", amp: Any = None) -> "Served":
+    """Lets Relascope ask `model`: edits, ablations, maps and what else the document "Python" lists, computed by this process.
+
+    inputs: a Dataset, a DataLoader (its data and collate_fn), tensors (x, y), or a dictionary of splits; an example is (x, y) or a
+    dictionary with `labels`. call(model, batch): the scores; else model(x) or model(**batch), of that .logits or the first of a tuple.
+    show, classes: as those of watch(), for the first split; or a function of numbers of examples. tokenizer: one of transformers, or a
+    file. encode(input): a batch of typed ids or a dropped picture. fresh(seed): a model with new weights. run: answers in run.log().
+    name: as it is asked for, "served:NAME"; else that of the program. amp: the type of autocast, else none. Raises RunError."""
+    return Served(model, inputs, call, show, classes, tokenizer, encode, fresh, run, name, amp)
+
+
+class Served:
+    """A model that is served; close() ends it. `lock` is held by a pass: threads of one's own hold it around a step."""
+
+    def __init__(self, model: Any, inputs: Any, call: Any, show: Any, classes: Sequence[str], tokenizer: Any, encode: Any, fresh: Any,
+                 run: Optional[Run], name: str, amp: Any):
+        self.model = _plain(model)
+        spread = next((type(each).__name__ for each in self.model.modules() if type(each).__name__ in ("FullyShardedDataParallel", "FSDPModule")), "")
+        if spread or any(type(each).__name__ == "DTensor" for each in self.model.parameters()):
+            raise RunError("model", "is spread over processes; serve a copy on one")
+        self.lock, self.run, self.fresh, self.amp = threading.RLock(), run, fresh, amp
+        self.examples = Examples(self.model, inputs, call, show, classes, tokenizer, encode)
+        self.careful = False      # a pass changes what the model holds, and that is put back each time
+        self.snapshots: dict[int, dict[str, Any]] = {}
+        self.kept_steps: dict[Any, dict[str, Any]] = {}
+        self._door: Optional[Door] = None
+        self._loop: Any = None
+        self._answering, self._rested, self._crc = False, 0.0, (-1, 0)
+        self.patience = 30.0      # seconds that a pass waits for the other side
+        rank = _rank()
+        if rank and not rank.startswith("rank 0"):
+            return                # the first process of a training on several serves
+        self.look()
+        self._door = Door(_name(name))
+        self.name = self._door.name
+        self.program = os.path.abspath(getattr(sys.modules["__main__"], "__file__", "") or "notebook")
+        if run is not None:
+            run._served.append(self)
+        if "asyncio" in sys.modules:
+            with contextlib.suppress(RuntimeError):  # no loop runs
+                self._loop = sys.modules["asyncio"].get_running_loop()  # of a notebook, between whose cells is time
+                self._loop.add_reader(self._door.fileno(), self._between_cells)
+        _open.add(self)
+
+    def __fspath__(self) -> str:
+        if self._door is None:
+            raise RunError("served", "is closed, or served by another process of this training")
+        return f"served:{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<relascope.Served {self.name if self._door else 'closed'}: {len(self.found.points) if self._door else 0} points>"
+
+    def __enter__(self) -> "Served":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    @property
+    def points(self) -> list[str]:
+        """The names of the points that were found, in the order of the pass."""
+        return list(self.found.points)
+
+    @property
+    def left_out(self) -> list[str]:
+        """What was not found, a sentence each."""
+        return list(self.found.left_out)
+
+    def close(self) -> None:
+        """Ends serving."""
+        door, self._door = self._door, None
+        if door is None:
+            return
+        if self.run is not None and self in self.run._served:
+            self.run._served.remove(self)
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError, ValueError, OSError):
+                self._loop.remove_reader(door.fileno())
+        door.close({"m": "bye"})
+        answers.forget_tokenizer(self)
+
+    def wait(self, seconds: Optional[float] = None) -> None:
+        """Answers until Ctrl-C or close(), or for a while."""
+        end = None if seconds is None else time.monotonic() + seconds
+        with contextlib.suppress(KeyboardInterrupt):
+            while self._door is not None and (end is None or time.monotonic() < end):
+                self.answer(0.5 if end is None else max(0.0, min(0.5, end - time.monotonic())))
+
+    def fileno(self) -> int:
+        """What becomes readable when somebody asks."""
+        if self._door is None:
+            raise RunError("served", "is closed")
+        return self._door.fileno()
+
+    def answer(self, seconds: float = 0.0, until: float = float("inf")) -> bool:
+        """Answers what is asked now, or within that time. Whether anything was. until: the moment at which no other answer is begun."""
+        done = False
+        if self._answering or self._door is None:
+            return False  # within a pass: the forward of the model has logged
+        if self._door.poll(seconds):
+            self._answering = True
+            try:
+                while self._door is not None and time.monotonic() < until and (found := self._door.next()) is not None:
+                    done = True
+                    self._answer(*found)
+                    if self._door is not None:
+                        self._door.poll(0)
+            finally:
+                self._answering = False
+        return done
+
+    def logged(self) -> None:
+        """Called by the run after each point: answers for 2 seconds at most; then the training gets as long."""
+        door = self._door
+        if door is None or self._answering or not door.poll(0):
+            return
+        began = time.monotonic()
+        if began < self._rested:
+            return
+        patience, self.patience = self.patience, 5.0
+        try:
+            while time.monotonic() - began < _ANSWER and self.answer(_LINGER, began + _ANSWER):
+                pass
+        finally:
+            self.patience = patience
+        self._rested = 2 * time.monotonic() - began
+        self._before_training()
+
+    def _before_training(self) -> None:
+        """The weights that a question is about are kept while the training changes them; graphs are not."""
+        if self._door is None:
+            return
+        version = answers.version_of(self.model)
+        asked = {peer.version for peer in self._door.peers.values()}
+        for old in [each for each in self.snapshots if each not in asked]:
+            del self.snapshots[old]
+        if version in asked and version not in self.snapshots and len(self.snapshots) < 2:
+            with contextlib.suppress(RuntimeError):  # no memory for a copy: the question starts again
+                self.snapshots[version] = answers.snapshot_of(self.model)
+        for peer in self._door.peers.values():
+            peer.graph = None
+            if peer.waiting:
+                with contextlib.suppress(Gone):
+                    peer.send({"m": "waiting", "id": peer.waiting[0][0].get("id"), "text": "the training goes on, and answers at one of its next steps",
+                               "seconds": _ANSWER})
+
+    def _between_cells(self) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            self.answer(0.0)
+
+    def look(self) -> None:
+        """Finds the points of the model as it is now."""
+        first = self.examples.splits[0]
+        pair = self._pair(first)
+        given, _ = self.examples.parts(first, pair)
+        other, _ = self.examples.parts(first, pair[::-1])
+        with self.lock, self._unlogged():
+            before = answers.state_of(self.model)
+            with as_before(self.model, None):
+                kept = answers.state_of(self.model)
+                found: tuple[Found, Any] = find(self.model, self.examples.answer, given, 2, other if pair[0] != pair[1] else None, self.amp)
+                self.careful = answers.state_of(self.model) != kept
+            if answers.state_of(self.model) != before and not self.careful:
+                self.careful = True
+        self.found, scores = found
+        self.facts = answers.facts_of(self, given, scores)
+        self._seen, self._checked = answers.shape_of(self.model), time.monotonic()
+
+    def _pair(self, split: Any) -> list[int]:
+        """Two examples of the same sizes."""
+        sizes: dict[Any, int] = {}
+        for index in range(min(split.size, 32)):
+            given, _ = self.examples.parts(split, [index])
+            seen = self.examples.seen(given)
+            key = None if seen is None else seen.shape
+            if key in sizes:
+                return [sizes[key], index]
+            sizes[key] = index
+        return [0, 0]
+
+    @contextlib.contextmanager
+    def _unlogged(self) -> Iterator[None]:
+        """What the model's own forward logs during a pass is not written."""
+        with self.run._being_looked_at() if self.run is not None else contextlib.nullcontext():
+            yield
+
+    @contextlib.contextmanager
+    def passing(self) -> Iterator[None]:
+        """One pass: alone, and leaving nothing behind."""
+        with self.lock, self._unlogged(), as_before(self.model, None) if self.careful else contextlib.nullcontext():
+            yield
+
+    def current(self) -> Found:
+        """The points; found again where the model has been changed by surgery."""
+        if time.monotonic() - self._checked > 1.0:
+            self._checked = time.monotonic()
+            if answers.shape_of(self.model) != self._seen:
+                self.look()
+        return self.found
+
+    def checksum(self) -> int:
+        """CRC-32 of the weights, which is computed once for each version of them."""
+        version = answers.version_of(self.model)
+        if self._crc[0] != version:
+            self._crc = version, answers.checksum_of(self.model)
+        return self._crc[1]
+
+    def _answer(self, peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
+        """Answers one request. Whatever happens in it is a sentence for who asked."""
+        door, number = self._door, message.get("id")
+        assert door is not None
+        try:
+            try:
+                if not peer.greeted:
+                    if not door.greet(peer, dict(message), {"name": self.name, "program": self.program}):
+                        raise Gone
+                    return
+                answers.answer(self, peer, message, blob)
+            except Cancelled:
+                peer.send({"m": "error", "id": number, "text": "the pass was cancelled", "key": "cancelled"})
+            except Gone:
+                raise
+            except PassError as error:
+                peer.send({"m": "error", "id": number, "text": str(error), "key": error.key})
+            except KeyboardInterrupt:
+                peer.send({"m": "error", "id": number, "text": f"the program that serves {self.name} was interrupted", "key": "interrupted"})
+                raise
+            except Exception as error:  # noqa: BLE001: whatever the model's own code raises
+                peer.send({"m": "error", "id": number, **answers.sentence_of(error)})
+        except Gone:
+            door.drop(peer)
+
+
+def _name(given: str) -> str:
+    """A name for a door: what is given, or that of the program."""
+    if not given:
+        path = getattr(sys.modules["__main__"], "__file__", None) or ""
+        given = os.path.splitext(os.path.basename(path))[0] or "notebook"
+        given = re.sub(r"[^A-Za-z0-9._-]", "-", given).strip(".-") or "model"
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,39}", given):
+        raise RunError("name", f"is '{given[:60]}'; letters, digits, '.', '_' and '-' are allowed, 40 of them")
+    return given[:40]
+
+
+def _end_open() -> None:
+    for served in list(_open):
+        served.close()
+
+
+def _forget_in_child() -> None:
+    """A forked process, as a DataLoader's worker, does not serve."""
+    for served in list(_open):
+        door, served._door = served._door, None
+        if door is not None:
+            door.close()
+        if served.run is not None and served in served.run._served:
+            served.run._served.remove(served)
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
+atexit.register(_end_open)

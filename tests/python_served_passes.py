@@ -1,0 +1,547 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tests the passes of relascope.serve(): what a client reads, exchanges, multiplies and puts, gradients, blocks that are not run,
+examples, sentences for what is wrong, frames that are none, and ends at any moment.
+
+usage: python_served_passes.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy or PyTorch
+"""
+import contextlib
+import fcntl
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+
+from run_support import TOP, WithRuns, main
+from serve_support import Client, Packed, Refused, Serving
+
+import numpy as np
+import relascope
+import torch
+from relascope import frames
+from relascope.door import runtime_folder
+from torch import nn
+
+
+def setUpModule():
+    WithRuns.begin("served")
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2, self.a = nn.LayerNorm(16), nn.LayerNorm(16), nn.MultiheadAttention(16, 4, 0.1, batch_first=True)
+        self.up, self.down, self.drop = nn.Linear(16, 32), nn.Linear(32, 16), nn.Dropout(0.1)
+
+    def forward(self, x):
+        y = self.norm1(x)
+        x = x + self.drop(self.a(y, y, y, need_weights=False)[0])
+        return x + self.drop(self.down(torch.relu(self.up(self.norm2(x)))))
+
+
+class Pictures(nn.Module):
+    """A small model of images of 12 x 12 pixels in 9 patches behind a class token."""
+
+    def __init__(self, depth=3):
+        super().__init__()
+        self.patches, self.first, self.places = nn.Conv2d(3, 16, 4, 4), nn.Parameter(torch.randn(1, 1, 16)), nn.Parameter(torch.randn(1, 10, 16))
+        self.blocks, self.norm, self.head = nn.ModuleList([Block() for _ in range(depth)]), nn.LayerNorm(16), nn.Linear(16, 3)
+        self.batch = nn.BatchNorm1d(16)
+
+    def forward(self, images):
+        x = self.patches(images).flatten(2).transpose(1, 2)
+        x = torch.cat([self.first.expand(len(x), -1, -1), x], 1) + self.places
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.batch(self.norm(x)[:, 0]))
+
+
+def pictures(**more):
+    torch.manual_seed(0)
+    return Pictures(**more), (torch.randn(24, 3, 12, 12), torch.randint(3, (24,)))
+
+
+class TestPasses(Serving):
+    def setUp(self):
+        self.model, self.data = pictures()
+        self.now = self.served(self.model, self.data, classes=["a", "b", "c"])
+        self.now.patience = 5.0
+
+    def own(self, *indices):
+        """What the model answers by itself, without the fast path of torch.nn, which rounds differently."""
+        torch.backends.mha.set_fastpath_enabled(False)
+        with torch.no_grad():
+            self.model.eval()
+            answer = self.model(self.data[0][list(indices)])
+            self.model.train()
+        torch.backends.mha.set_fastpath_enabled(True)
+        return answer
+
+    def test_what_it_declares(self):
+        def ask(client):
+            found = client.ask("declare")[0]
+            self.assertEqual(client.hello["protocol"], 1)
+            self.assertEqual(found["input"], {"kind": "image", "channels": 3, "height": 12, "width": 12, "patch": [4, 4], "grid": [3, 3], "first_tokens": 1})
+            self.assertEqual(found["output"], {"kind": "classes", "count": 3, "names": ["a", "b", "c"]})
+            self.assertEqual(found["blocks"], ["blocks.0", "blocks.1", "blocks.2"])
+            self.assertEqual(found["splits"], [{"name": "validation", "size": 24, "labels": True}])
+            self.assertEqual(found["layers"]["blocks.1"]["heads"], 4)
+            pattern = next(each for each in found["points"] if each["name"] == "blocks.1.attn.hook_pattern")
+            self.assertEqual((pattern["axes"], pattern["sizes"], pattern["causal"]), (["batch", "head", "i", "j"], [-1, 4, 10, 10], False))
+            self.assertEqual(client.ask("checksum")[0]["crc32"], found["crc32"])
+        self.asked(self.now, ask)
+        self.assertEqual(os.stat(os.path.join(runtime_folder(), "test.served")).st_mode & 0o777, 0o600)
+
+    def test_examples(self):
+        def ask(client):
+            found, blob = client.ask("examples", split="validation", indices=[3, 1])
+            self.assertEqual([each["label"] for each in found["examples"]], ["abc"[int(self.data[1][k])] for k in (3, 1)])
+            self.assertEqual(found["examples"][0]["origin"], "validation 3")
+            self.assertEqual(found["tensors"]["pictures"]["sizes"], [2, 12, 12, 3])
+            self.assertEqual(client.values(found["tensors"]["labels"], blob).tolist(), self.data[1][[3, 1]].tolist())
+        self.asked(self.now, ask)
+
+    def test_shown_attributes(self):
+        pairs = np.zeros((24, 10, 10), np.float32)
+        pairs[3, 1, 2] = 1
+        served = self.served(self.model, self.data, show={"attributes": {"same": pairs}, "origins": [f"picture {k}" for k in range(24)]}, name="more")
+
+        def ask(client):
+            found, blob = client.ask("examples", split="validation", indices=[3])
+            self.assertEqual(found["examples"][0]["origin"], "picture 3")
+            self.assertEqual(float(client.values(found["tensors"]["attribute/same"], blob)[0, 1, 2]), 1.0)
+        self.asked(served, ask)
+
+    def test_read_exchange_factors_put(self):
+        wanted, flipped = self.own(4, 7), self.own(7, 4)
+
+        def ask(client):
+            scores, _ = client.forward(indices=[4, 7])
+            self.assertTrue(torch.equal(scores, wanted))
+            names = [each["name"] for each in client.ask("declare")[0]["points"]]
+            scores, read = client.forward(*((name, "read") for name in names), indices=[4, 7])
+            self.assertEqual(list(read), names)  # in the order of the pass
+            torch.testing.assert_close(scores, wanted, rtol=0, atol=2e-6)
+            torch.testing.assert_close(read["blocks.0.attn.hook_pattern"].sum(-1), torch.ones(2, 4, 10))
+            torch.testing.assert_close(read["hook_logits"], scores)
+            torch.testing.assert_close(read["blocks.1.hook_resid_pre"] + read["blocks.1.hook_attn_out"], read["blocks.1.hook_resid_mid"])
+            z = torch.einsum("bhij,bjhd->bihd", read["blocks.2.attn.hook_pattern"], read["blocks.2.attn.hook_v"])
+            torch.testing.assert_close(z, read["blocks.2.attn.hook_z"], rtol=0, atol=2e-6)
+            for put in (lambda name, tensor: tensor), (lambda name, tensor: None):
+                scores, _ = client.forward(*((name, "exchange") for name in names), indices=[4, 7], exchange=put)
+                torch.testing.assert_close(scores, wanted, rtol=0, atol=2e-6)
+            # Another value, three ways.
+            factors = torch.tensor([1.0, 0, 1, 0.5])
+            name = "blocks.1.attn.hook_z"
+            a, _ = client.forward((name, {"do": "factors", "axis": "head", "values": factors}), indices=[4, 7])
+            b, _ = client.forward((name, "exchange"), indices=[4, 7], exchange=lambda _, tensor: tensor * factors[:, None])
+            c, c_read = client.forward((name, {"do": "put", "places": [None, None, [1], None], "values": torch.zeros(1)}),
+                                       (name, {"do": "put", "places": [None, None, [3], None], "values": read[name][:, :, 3:] * 0.5}), (name, "read"), indices=[4, 7])
+            self.assertTrue(torch.equal(a, b))
+            torch.testing.assert_close(c, a, rtol=0, atol=2e-6)  # whose values are of a pass in which patterns were met
+            self.assertGreater(float((a - wanted).abs().max()), 1e-3)
+            self.assertFalse(bool(c_read[name][:, :, 1].any()))
+            d, _ = client.forward((name, {"do": "put", "places": [[1], [0, 2], [1], [1, 2, 3]], "values": torch.zeros(2, 1, 3)}), indices=[4, 7])
+            self.assertTrue(torch.equal(d[0], wanted[0]))  # the other example alone
+            self.assertGreater(float((d[1] - wanted[1]).abs().max()), 1e-6)
+            e, _ = client.forward(("blocks.2.attn.hook_attn_scores", {"do": "put", "places": [None, [0], [0], [3]], "values": torch.full((1,), float("-inf"))}),
+                                  ("blocks.2.attn.hook_pattern", "read"), indices=[4, 7])
+            self.assertGreater(float((e - wanted).abs().max()), 1e-6)
+            # The rest of the model after a block, which is not run.
+            for block in range(3):
+                stream = client.forward((f"blocks.{block}.hook_resid_post", "read"), indices=[7, 4])[1][f"blocks.{block}.hook_resid_post"]
+                scores, _ = client.forward(indices=[4, 7], after=(f"blocks.{block}", stream))
+                self.assertTrue(torch.equal(scores, flipped))
+                own, read = client.forward(*((f"blocks.{k}.hook_resid_pre", "read") for k in range(block + 1, 3)), (f"blocks.{block}.hook_resid_post", "read"),
+                                           indices=[4, 7], after=(f"blocks.{block}", stream))
+                self.assertTrue(all(torch.equal(own, each) for each in (scores,)) and torch.equal(read[f"blocks.{block}.hook_resid_post"], stream))
+        self.asked(self.now, ask)
+        self.asked(self.now, lambda client: self.assertTrue(torch.equal(client.forward(indices=[4, 7])[0], wanted)), memory=False)
+        self.assertTrue(self.model.training and all(not module._forward_hooks and not module._forward_pre_hooks for module in self.model.modules()))
+
+    def test_heads_taken_out_exactly(self):
+        """A head out is its slice before the projection zeroed, to the last bit."""
+        for layer in range(3):
+            for head in range(4):
+                factors = torch.ones(4)
+                factors[head] = 0
+                out = self.asked(self.now, lambda client: client.forward((f"blocks.{layer}.attn.hook_z", {"do": "factors", "axis": "head", "values": factors}))[0])
+                weight = self.model.blocks[layer].a.out_proj.weight
+                kept = weight.detach().clone()
+                with torch.no_grad():
+                    weight[:, 4 * head:4 * head + 4] = 0
+                    self.assertTrue(torch.equal(self.own(0, 1), out))
+                    weight.copy_(kept)
+
+    def test_gradients(self):
+        names = ["blocks.0.hook_resid_pre", "blocks.1.attn.hook_pattern", "blocks.1.attn.hook_z", "blocks.2.hook_mlp_out"]
+
+        def ask(client):
+            scores, read = client.forward(*((name, {"do": "read", "gradient": True}) for name in names), gradients=True)
+            gradient, packed = torch.zeros(2, 3), Packed()
+            gradient[:, 1] = 1
+            found, blob = client.ask("backward", packed, gradient=packed.add(gradient))
+            given = {name: client.values(each, blob) for name, each in found["tensors"].items()}
+            self.assertEqual(set(given), set(names))
+            for name in names:  # against a small step
+                step = 1e-2 * torch.randn(read[name].shape, generator=torch.Generator().manual_seed(1))
+                up, down = (client.forward((name, "exchange"), exchange=lambda _, tensor: tensor + sign * step)[0] for sign in (1, -1))
+                difference = (up - down)[:, 1].sum() / 2
+                self.assertAlmostEqual(float(difference), float((given[name] * step).sum()), delta=2e-3 * max(1.0, abs(float(difference))))
+            # Of what was put, as often as it is asked for.
+            client.forward((names[2], {"do": "exchange", "gradient": True}), gradients=True, exchange=lambda _, tensor: tensor)
+            for _ in range(2):
+                packed = Packed()
+                found, blob = client.ask("backward", packed, gradient=packed.add(gradient))
+                torch.testing.assert_close(client.values(found["tensors"][names[2]], blob), given[names[2]])
+            client.forward()
+            with self.assertRaisesRegex(Refused, "follows the scores of no pass with gradients"):
+                packed = Packed()
+                client.ask("backward", packed, gradient=packed.add(gradient))
+        self.asked(self.now, ask)
+        self.assertTrue(all(each.grad is None and each.requires_grad for each in self.model.parameters()))
+
+    def test_kept_tensors(self):
+        def ask(client):
+            packed = Packed()
+            client.ask("keep", packed, key="head", tensor=packed.add(torch.tensor([1.0, 0, 1, 1])))
+            a, _ = client.forward(("blocks.0.attn.hook_z", {"do": "factors", "axis": "head", "values": {"kept": "head"}}))
+            b, _ = client.forward(("blocks.0.attn.hook_z", {"do": "factors", "axis": "head", "values": torch.tensor([1.0, 0, 1, 1])}))
+            self.assertTrue(torch.equal(a, b))
+            client.send({"m": "forget", "key": "head"})
+            with self.assertRaisesRegex(Refused, "names the kept tensor 'head', which is not here"):
+                client.forward(("blocks.0.attn.hook_z", {"do": "factors", "axis": "head", "values": {"kept": "head"}}))
+        self.asked(self.now, ask)
+
+    def test_sentences(self):
+        zeros, z = torch.zeros(1), "blocks.0.attn.hook_z"
+        cases = [([("nowhere", "read")], {}, "nowhere is no point of this model"),
+                 ([(z, "look")], {}, "has the action 'look'; there are read, exchange, factors and put"),
+                 ([(z, {"do": "factors", "axis": "j", "values": zeros})], {}, "has no axis 'j'; it has batch, position, head, dim"),
+                 ([(z, {"do": "factors", "axis": "head", "values": torch.ones(3)})], {}, r"has 4 entries along 'head'; there are factors of the shape \[3\]"),
+                 ([(z, {"do": "factors", "axis": "head", "values": torch.full((4,), float("nan"))})], {}, "has values that are no numbers"),
+                 ([(z, {"do": "put", "places": [None], "values": zeros})], {}, "has 4 axes"),
+                 ([(z, {"do": "put", "places": [None, [10], None, None], "values": zeros})], {}, "has 10 entries along 'position'; there is no 10"),
+                 ([(z, {"do": "put", "places": [None, None, [0], None], "values": torch.zeros(7)})], {}, r"gets values of the shape \[7\] in \[2, 10, 1, 4\] places"),
+                 ([], {"indices": [24]}, "'validation' has the examples 0 to 23"),
+                 ([], {"indices": []}, "are no list of 1 to"),
+                 ([], {"split": "tst"}, "split is 'tst'; there are validation"),
+                 ([], {"input": torch.zeros(1, 3, 12, 12)}, "is a picture or has vectors"),
+                 ([(z, {"do": "read", "gradient": True})], {}, "asks for a gradient in a pass without"),
+                 ([], {"after": ("blocks.9", torch.zeros(2, 10, 16))}, "blocks.9 is no block"),
+                 ([], {"after": ("blocks.1", torch.zeros(2, 10, 15))}, "has a stream of the shape"),
+                 ([(z, "read")], {"after": ("blocks.1", torch.zeros(2, 10, 16))}, "lies in a block that is not run"),
+                 ([], {"weights": {"step": 3}}, "of step 3 are not kept"),
+                 ([], {"weights": {"fresh": 3}}, r"give serve\(fresh=\)"),
+                 ([], {"check": 1}, "the weights have changed since the question began")]
+
+        def ask(client):
+            wanted = client.forward()[0]
+            for points, more, sentence in cases:
+                with self.subTest(sentence), self.assertRaisesRegex(Refused, sentence):
+                    client.forward(*points, **more)
+            with self.assertRaisesRegex(Refused, r"has the shape \[2, 10, 4, 4\]; what was put has \[2\]"):
+                client.forward((z, "exchange"), exchange=lambda _, tensor: torch.zeros(2))
+            with self.assertRaisesRegex(Refused, "is no request"):
+                client.ask("dance")
+            self.assertTrue(torch.equal(client.forward()[0], wanted))
+        self.asked(self.now, ask)
+        with self.assertRaisesRegex(Refused, "speaks the protocol 1"):
+            def other(client):
+                client.send({"m": "hello", "protocol": 2})
+                client.receive()
+            self.asked(self.now, other, greet=False)
+
+    def test_a_forward_that_takes_another_way_or_raises(self):
+        class Odd(Pictures):
+            way = 0
+
+            def forward(self, images):
+                if self.way == 2 or len(images) == 5:
+                    raise ValueError("nothing with five")
+                blocks = self.blocks
+                if self.way == 1:
+                    self.blocks = self.blocks[:2]
+                try:
+                    return super().forward(images)
+                finally:
+                    self.blocks = blocks
+        torch.manual_seed(0)
+        model = Odd()
+        served = self.served(model, self.data, name="odd")
+
+        def ask(client):
+            client.forward()
+            model.way = 1
+            with self.assertRaisesRegex(Refused, "blocks.2.attn.hook_z was not met by the pass"):
+                client.forward(("blocks.2.attn.hook_z", "read"))
+            model.way = 0
+            with self.assertRaisesRegex(Refused, "the model has raised ValueError: nothing with five"):
+                client.forward(indices=range(5))
+            client.forward(("blocks.2.attn.hook_z", "read"))
+        self.asked(served, ask)
+
+    def test_surgery(self):
+        def ask(client):
+            before = client.ask("declare")[0]
+            self.model.head = nn.Linear(16, 3)
+            self.model.blocks.append(Block())
+            self.now._checked = 0
+            after = client.ask("declare")[0]
+            self.assertEqual(len(after["blocks"]), len(before["blocks"]) + 1)
+            client.forward(("blocks.3.attn.hook_z", "read"))
+        self.asked(self.now, ask)
+
+    def test_weights(self):
+        run = relascope.Run(self.own_folder() / "run")
+        self.addCleanup(run.done)
+        run.weights(7, self.model.state_dict())
+
+        def fresh(seed):
+            torch.manual_seed(seed)
+            return Pictures()
+        served = self.served(self.model, self.data, name="weights", run=run, fresh=fresh)
+        before, numbers = self.own(0, 1), torch.get_rng_state()
+        with torch.no_grad():
+            self.model.head.weight.add_(1)
+        now = self.own(0, 1)
+        other = fresh(3).eval()
+        torch.set_rng_state(numbers)
+
+        def ask(client):
+            self.assertEqual(client.ask("declare")[0]["can"]["steps"], [7])
+            self.assertTrue(torch.equal(client.forward()[0], now))
+            self.assertTrue(torch.equal(client.forward(weights={"step": 7})[0], before))
+            scores, read = client.forward(("blocks.1.attn.hook_z", "read"), weights={"fresh": 3})
+            with torch.no_grad():
+                torch.testing.assert_close(scores, other(self.data[0][:2]), rtol=0, atol=1e-6)
+            self.assertTrue(torch.equal(client.forward()[0], now))
+        self.asked(served, ask)
+        self.assertTrue(torch.equal(torch.get_rng_state(), numbers))
+
+    def test_texts(self):
+        class Words(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed, self.blocks, self.out = nn.Embedding(30, 16), nn.ModuleList([Block(), Block()]), nn.Linear(16, 30)
+
+            def forward(self, input_ids, attention_mask=None):
+                x = self.embed(input_ids)
+                for block in self.blocks:
+                    x = block(x)
+                return self.out(x)
+
+        class Tokenizer:
+            pad_token_id = 0
+
+            def decode(self, ids):
+                return "".join(chr(97 + each) for each in ids)
+        torch.manual_seed(0)
+        data = [{"input_ids": list(range(1, 4 + k % 3)), "labels": [-100] + list(range(1, 3 + k % 3)), "text": "left out"} for k in range(6)]
+        served = self.served(Words(), {"train": data, "validation": data[:4]}, tokenizer=Tokenizer(), name="words")
+
+        def ask(client):
+            found = client.ask("declare")[0]
+            self.assertEqual(found["input"], {"kind": "tokens", "length": 3, "vocabulary": 30, "causal": False})
+            self.assertEqual(found["output"], {"kind": "tokens", "vocabulary": 30})
+            self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation"])
+            seen, blob = client.ask("examples", split="train", indices=[0, 2])
+            self.assertEqual(client.values(seen["tensors"]["tokens"], blob).tolist(), [[1, 2, 3, -1, -1], [1, 2, 3, 4, 5]])
+            self.assertEqual(client.values(seen["tensors"]["labels"], blob).tolist(), [[-100, 1, 2, -100, -100], [-100, 1, 2, 3, 4]])
+            self.assertEqual(seen["examples"][0], {"origin": "train 0", "length": 3, "pieces": ["b", "c", "d"], "text": "bcd"})
+            a, _ = client.forward(indices=[0], split="train")
+            b, _ = client.forward(input=torch.tensor([[1, 2, 3]]))
+            self.assertTrue(torch.equal(a, b))
+            with self.assertRaisesRegex(Refused, "has ids outside of 0 to 29"):
+                client.forward(input=torch.tensor([[1, 30]]))
+        self.asked(served, ask)
+
+
+class TestHostile(Serving):
+    """Frames that are none, regions that are not what they say, and sides that end at any moment."""
+
+    def setUp(self):
+        self.model, self.data = pictures(depth=1)
+        self.now = self.served(self.model, self.data, name="hostile")
+        self.now.patience = 0.5
+        self.wanted = self.asked(self.now, lambda client: client.forward()[0])
+
+    def alive(self):
+        self.assertTrue(torch.equal(self.asked(self.now, lambda client: client.forward()[0]), self.wanted))
+        self.assertEqual(len(self.now._door.peers), 0)
+
+    def raw(self):
+        made = socket.socket(socket.AF_UNIX)
+        made.connect(os.path.join(runtime_folder(), "hostile.served"))
+        return made
+
+    def test_frames(self):
+        """As many as $RELASCOPE_FRAMES, mutated in any place; none ends the program or takes long."""
+        draw = random.Random(1)
+        packed = Packed()
+        values = packed.add(torch.ones(4))
+        whole = [frames.frame({"m": "hello", "protocol": 1, "version": "0", "pid": 1, "memory": True}),
+                 frames.frame({"m": "declare", "id": 1}), frames.frame({"m": "examples", "id": 2, "split": "validation", "indices": [0, 1]}),
+                 frames.frame({"m": "forward", "id": 3, "split": "validation", "indices": [0], "points": [["blocks.0.attn.hook_z", {"do": "exchange"}]]}),
+                 frames.frame({"m": "unchanged", "id": 3}), frames.frame({"m": "cancel", "id": 3}), frames.frame({"m": "checksum", "id": 4}),
+                 frames.frame({"m": "forward", "id": 5, "indices": [1], "points": [["blocks.0.attn.hook_z", {"do": "factors", "axis": "head", "values": values}]]},
+                              torch.ones(4).numpy().tobytes()),
+                 frames.frame({"m": "put", "id": 3, "tensor": values}, torch.ones(4).numpy().tobytes()),
+                 frames.frame({"m": "keep", "id": 6, "key": "k", "tensor": values}, torch.ones(4).numpy().tobytes()),
+                 frames.frame({"m": "backward", "id": 7, "gradient": values}, bytes(16)), frames.frame({"m": "declare", "memory": 1 << 40, "id": 8})]
+        count, sent, worst = int(os.environ.get("RELASCOPE_FRAMES", "3000")), 0, 0.0
+        while sent < count:
+            made = self.raw()
+            made.setblocking(False)
+            with contextlib.closing(made), contextlib.suppress(OSError):
+                if draw.random() < 0.9:
+                    made.send(whole[0])
+                for _ in range(draw.randrange(1, 40)):
+                    frame = bytearray(draw.choice(whole))
+                    for _ in range(draw.choice((0, 1, 1, 2, 8))):
+                        at = draw.randrange(len(frame))
+                        kind = draw.random()
+                        if kind < 0.6:
+                            frame[at] = draw.randrange(256)
+                        elif kind < 0.8:
+                            del frame[at:at + draw.randrange(1, 9)]
+                        else:
+                            frame[at:at] = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 9)))
+                    sent += 1
+                    made.send(frame)
+                made.shutdown(socket.SHUT_WR)
+                began = time.monotonic()
+                for _ in range(8):
+                    self.now.answer(0.0)
+                worst = max(worst, time.monotonic() - began)
+        for _ in range(50):
+            self.now.answer(0.01)
+        self.assertLess(worst, 5)
+        self.alive()
+
+    def test_regions(self):
+        def region(size, sealed=True, says=None):
+            descriptor = os.memfd_create("x", os.MFD_ALLOW_SEALING)
+            os.ftruncate(descriptor, size)
+            if sealed:
+                fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+            client = Client("hostile")
+            message = {"m": "keep", "id": 1, "key": "k", "tensor": {"dtype": "float32", "sizes": [4], "at": 0}, "memory": says or size}
+            socket.send_fds(client.channel.socket, [frames.frame(message)], [descriptor])
+            os.close(descriptor)
+            return client
+
+        def ask(*args, **more):
+            def run(first):
+                client = region(*args, **more)
+                with contextlib.closing(client):
+                    return client.receive()[0]
+            return self.asked(self.now, run)
+        self.assertEqual(ask(4096)["m"], "kept")
+        for args, more, sentence in ((4096,), {"sealed": False}, "not sealed against shrinking"), ((4096,), {"says": 8192}, "has 4096 bytes, and its message says 8192"), \
+                ((4096,), {"says": 1 << 50}, "bytes of shared memory; 1 to"):
+            with self.assertRaisesRegex(Refused, sentence):
+                ask(*args, **more)
+
+        def without(client):
+            client.send({"m": "declare", "id": 1, "memory": 100})
+            client.receive()
+        with self.assertRaisesRegex(Refused, "none came with it"):
+            self.asked(self.now, without)
+
+        def many(client):
+            descriptor = os.memfd_create("x")
+            with contextlib.suppress(OSError):
+                for _ in range(40):
+                    socket.send_fds(client.channel.socket, [frames.frame({"m": "forget", "key": "x"})], [descriptor])
+            os.close(descriptor)
+            client.receive()
+        with self.assertRaisesRegex((Refused, ConnectionError), "more shared memory was sent|closed"):
+            self.asked(self.now, many)
+        self.alive()
+
+    def test_many_connections(self):
+        clients = [self.raw() for _ in range(16)]
+        for _ in range(20):
+            self.now.answer(0.005)
+        with self.assertRaisesRegex(Refused, "is asked by 16 others already"):
+            self.asked(self.now, lambda client: client.receive(), greet=False)
+        for each in clients:
+            each.close()
+        for _ in range(20):
+            self.now.answer(0.005)
+        self.alive()
+
+    def test_a_side_that_stops_in_the_middle(self):
+        """A client that asks for an exchange and says nothing, and one that cancels."""
+        def silent(client):
+            with self.assertRaisesRegex(Refused, "no answer came within 0.5 seconds"):
+                client.ask("forward", indices=[0], points=[["blocks.0.attn.hook_z", {"do": "exchange"}]])
+                client.receive()
+        self.asked(self.now, silent)
+
+        def cancels(client):
+            with self.assertRaisesRegex(Refused, "cancelled"):
+                client.ask("forward", indices=[0], points=[["blocks.0.attn.hook_z", {"do": "exchange"}]])
+                client.send({"m": "cancel", "id": client.last})
+                client.receive()
+            client.forward()
+        self.asked(self.now, cancels)
+        self.alive()
+
+    def test_kills_of_the_client(self):
+        """A client that is killed at random frames: the program goes on, and nothing is left behind."""
+        count = int(os.environ.get("RELASCOPE_KILLS", "12"))
+        script = textwrap.dedent("""
+            import sys
+            sys.path[:0] = [%r, %r]
+            sys.argv = ["client", "/"]
+            from serve_support import *
+            while True:
+                client = Client("hostile")
+                names = [each["name"] for each in client.ask("declare")[0]["points"]]
+                print(flush=True)
+                for _ in range(1000000):
+                    client.forward(*((name, "exchange") for name in names), exchange=lambda name, tensor: tensor * 0)
+            """ % (str(TOP / "tests"), str(TOP / "resources/python")))
+        draw, descriptors = random.Random(2), len(os.listdir("/proc/self/fd"))
+        while count > 0:
+            child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", script], stdout=subprocess.PIPE)
+            os.set_blocking(child.stdout.fileno(), False)
+            while not child.stdout.read():
+                self.now.answer(0.02)
+            frames_left, sent = draw.randrange(1, 60), Client.receive
+            real = relascope.door.Peer.send
+
+            def send(peer, *args, **more):
+                nonlocal frames_left
+                frames_left -= 1
+                if frames_left == 0:
+                    child.send_signal(signal.SIGKILL)
+                    if draw.random() < 0.5:
+                        child.wait()
+                return real(peer, *args, **more)
+            relascope.door.Peer.send = send
+            try:
+                end = time.monotonic() + 20
+                while child.poll() is None and time.monotonic() < end:
+                    self.now.answer(0.01)
+            finally:
+                relascope.door.Peer.send = real
+            child.wait()
+            child.stdout.close()
+            for _ in range(5):
+                self.now.answer(0.01)
+            self.assertEqual(len(self.now._door.peers), 0)
+            self.assertTrue(all(not module._forward_hooks and not module._forward_pre_hooks and "forward" not in vars(module) for module in self.model.modules()))
+            count -= 1
+        self.alive()
+        self.assertEqual(len(os.listdir("/proc/self/fd")), descriptors)
+
+
+if __name__ == "__main__":
+    main(__doc__)
