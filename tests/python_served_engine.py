@@ -26,7 +26,7 @@ except ImportError as error:
 PUBLIC = TOP / "tests/fixtures/golden/public"
 SAME = 1e-4
 # What differs by name: the data, the input, the place that was asked.
-NAMED = {"path", "data", "basis", "where", "heading", "sample", "input", "origin", "label", "split", "subject"}
+NAMED = {"path", "data", "basis", "where", "heading", "sample", "input", "origin", "label", "split", "subject", "a", "b", "a_architecture", "b_architecture"}
 
 
 def setUpModule():
@@ -70,7 +70,7 @@ class Asking(Serving):
 
 
 class TestPictures(Asking):
-    EDITS = "layer 1 head 2 zero", "layer 2 attention scale 3", "layer 1 head 1 uniform", "layer 2 stream add 0.5", "layer 2 head 3 mask"
+    EDITS = "layer 1 head 2 zero", "layer 2 attention scale 3", "layer 1 head 1 uniform", "layer 2 stream add 0.5", "blocks.1.attn.hook_attn_scores head 2 mask"
 
     def pictures(self, folder, count=24):
         """Pictures, as native models read them and as this one does."""
@@ -124,17 +124,18 @@ class TestPictures(Asking):
             with self.subTest(what), self.assertRaisesRegex(EngineError, "needs weights, which a served model does not send"):
                 self.ask(served, what)
         for what, options, sentence in (("generate", {}, "generate"), ("inspect", {"sample": 24}, "24 is out of range"),
-                                        ("inspect", {"random": 1}, "encode"), ("inspect", {"sample": 0, "edit": "layer 9 head 1 zero"}, "layer"),
+                                        ("inspect", {"random": 1, "kind": "attention-sa"}, "encode"),
+                                        ("inspect", {"sample": 0, "edit": "layer 9 head 1 zero"}, "layer"),
                                         ("ablate", {"untrained": 2}, "fresh"), ("ablate", {"split": "none"}, "none"), ("info", {}, "belong")):
             with self.subTest(what, **options), self.assertRaisesRegex(EngineError, sentence):
                 self.ask(served, what, **options)
         with self.assertRaisesRegex(EngineError, "No process of yours serves a model as gone"):
             self.ask("served:gone", "inspect")
-        self.assertEqual(len(self.ask(served, "inspect", sample=0)["probabilities"]), len(names))
+        self.assertEqual(len(self.ask(served, "inspect", sample=0, kind="attention-sa")["probabilities"]), len(names))
 
 
 class TestTexts(Asking):
-    EDITS = "layer 1 head 2 zero", "layer 2 attention scale 3", "layer 1 head 1 uniform", "layer 1 head 1 set 0.1", "layer 1 head 2 mask", \
+    EDITS = "layer 1 head 2 zero", "layer 2 attention scale 3", "layer 1 head 1 uniform", "layer 1 head 1 set 0.1", "blocks.0.attn.hook_attn_scores j 2:4 mask", \
         "layer 1 edge 3 1 zero", "layer 2 head 1 swap 1 2"
 
     def test_as_native(self):

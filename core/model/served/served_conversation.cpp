@@ -49,6 +49,18 @@ std::string moduleOfMaps(const std::string& prefix) {
     return last == "rca" ? prefix : std::string();
 }
 
+// The closed cells of a pattern or of scores, with those that no head of no example reads: outside
+// of a window.
+torch::Tensor alsoClosed(const HookPoint& point, const torch::Tensor& value) {
+    const bool scores = point.name.ends_with(".hook_attn_scores");
+    if ((!scores && !point.name.ends_with(".hook_pattern")) || value.dim() != 4)
+        return point.closed;
+    constexpr double cut = -1e30;  // programs cut with large numbers, too
+    const auto shut = (scores ? value.lt(cut) : value.eq(0.0)).all(0).all(0);
+    if (!shut.any().item<bool>()) return point.closed;
+    return point.closed.defined() ? point.closed.logical_or(shut) : shut;
+}
+
 torch::Tensor inOrder(const ServedPoint& point, const torch::Tensor& value,
                       std::initializer_list<const char*> axes) {
     std::vector<std::int64_t> order;
@@ -78,9 +90,9 @@ HookPoint ServedConversation::hookPoint(std::size_t index, std::int64_t rows,
     const auto& point = m_declared.points[index];
     HookPoint at{point.name, m_model.m_axes[index]};
     const bool scores = point.name.ends_with(".hook_attn_scores");
+    at.closedValue = scores ? kServedCut : 0.0;
     if (point.causal && rows > 0 && (scores || point.name.ends_with(".hook_pattern"))) {
         at.closed = torch::ones({rows, columns}, torch::kBool).triu(1 + columns - rows);
-        at.closedValue = scores ? kServedCut : 0.0;
     }
     return at;
 }
@@ -234,8 +246,8 @@ std::optional<ServedTensor> ServedConversation::met(const std::string& name,
     const auto i = std::find(point.axes.begin(), point.axes.end(), "i"),
                j = std::find(point.axes.begin(), point.axes.end(), "j");
     const bool cells = i != point.axes.end() && j != point.axes.end();
-    const auto at = hookPoint(index, cells ? value.size(i - point.axes.begin()) : 0,
-                              cells ? value.size(j - point.axes.begin()) : 0);
+    auto at = hookPoint(index, cells ? value.size(i - point.axes.begin()) : 0,
+                        cells ? value.size(j - point.axes.begin()) : 0);
     // Programs close cells with numbers of their own.
     if (at.closed.defined() && at.closedValue != 0.0)
         value = value.masked_fill(at.closed, at.closedValue);
@@ -254,6 +266,7 @@ std::optional<ServedTensor> ServedConversation::met(const std::string& name,
         if (taker.gradient) m_leaves.emplace_back(name, value);
         return std::nullopt;
     }
+    if (cells) at.closed = alsoClosed(at, value);
     const auto result = m_hooks->at(at, value);
     if (taker.gradient) m_leaves.emplace_back(name, result);
     if (result.is_same(value)) return std::nullopt;
