@@ -80,7 +80,7 @@ const QStringList& commandNames() {
         QStringList all = {"presets", "families", "datasets", "devices", "eval",   "inspect",
                            "study",   "generate", "tokenize", "data",    "verify", "info",
                            "convert", "points",   "export",   "session", "attach", "figure",
-                           "fetch",   "draw",     "curves",   "compare", "mcp"};
+                           "fetch",   "draw",     "curves",   "compare", "mcp",    "served"};
         for (const auto* analysis : core::analyses()) {
             const auto name = QString::fromStdString(analysis->name);
             if (name != QLatin1String("duel")) all << name;  // `duel` opens a window

@@ -19,6 +19,7 @@
 #include "files/crc32.h"
 #include "files/safetensors.h"
 #include "interventions/edit_json.h"
+#include "model/served/served_options.h"
 #include "options/builtin_resources.h"
 #include "wire/answer_frame.h"
 
@@ -30,6 +31,12 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr const char* kFormat = "relascope-result/4";
 constexpr const char* kTensor = "result";
 constexpr const char* kRead = "read";  // key of the metadata, and prefix of tensor names
+
+/// Whether it is a model of another program, which makes none with fresh weights.
+bool isWithoutFresh(const core::AnalysisSubject& subject) {
+    return subject.model && core::isServed(subject.model->options()) &&
+           !core::declarationOf(subject.model->options()).fresh;
+}
 
 std::string editsText(EditList edits) {
     std::erase_if(edits.edits, [](const Edit& edit) { return !edit.enabled; });
@@ -198,8 +205,13 @@ std::optional<Answer> keptResult(const core::Analysis& analysis, core::AnalysisS
 }
 
 Answer measured(const core::Analysis& analysis, core::AnalysisSubject& subject,
-                const core::OptionValues& values, const core::AnalysisWatch& watch) {
-    core::checkOptions(analysis.fields, values);
+                const core::OptionValues& given, const core::AnalysisWatch& watch) {
+    core::checkOptions(analysis.fields, given);
+    auto values = given;
+    // Unless they are asked for: the program may not say how a model gets fresh weights.
+    if (analysis.field("untrained") &&
+        (isWithoutFresh(subject) || (subject.other && isWithoutFresh(*subject.other))))
+        values.try_emplace("untrained", std::int64_t{0});
     const auto key = keyOf(analysis, subject, values);
     if (auto kept = readResult(analysis, subject, key)) return std::move(*kept);
     if (!key) return core::runnerOf(analysis).run(subject, values, watch);

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "data/batches.h"
+#include "data/text_tokens.h"
 #include "model/served/served_model.h"
 #include "model/served/served_options.h"
 #include "model/served/served_tensor.h"
@@ -284,6 +285,13 @@ class ServedTexts final : public ServedOf<TokenDataset> {
 public:
     ServedTexts(ServedSourcePtr given, TokenizerPtr tokenizer)
         : ServedOf(std::move(given)), m_tokenizer(std::move(tokenizer)) {}
+    ProbeSample sample(std::int64_t index) const override {
+        auto plain = source().sample(index);
+        if (!m_tokenizer) return plain;
+        auto named = tokenSample(m_tokenizer.get(), plain.source.tokens, plain.origin);
+        named.label = plain.label;
+        return named;
+    }
     std::int64_t context() const override {
         if (m_context == 0) m_context = info().size > 0 ? lengthOf(*source().get(0)) : 1;
         return m_context;

@@ -10,7 +10,7 @@ need_torch
 need_texts
 configure_preset fuzz "$top/build/fuzz"
 cmake --build "$top/build/fuzz" --target fuzz
-for name in frame results hypothesis safetensors kept_weights edits npz csv pictures torch_archive torch_state config tokenizer tokenizer_json text_reader model_folder; do
+for name in frame served results hypothesis safetensors kept_weights edits npz csv pictures torch_archive torch_state config tokenizer tokenizer_json text_reader model_folder; do
   mkdir -p "$top/build/fuzz/corpus/$name"
   say "fuzzing $name for $seconds s"
   "$top/build/fuzz/bin/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \

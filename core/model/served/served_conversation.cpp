@@ -49,6 +49,18 @@ std::string moduleOfMaps(const std::string& prefix) {
     return last == "rca" ? prefix : std::string();
 }
 
+// The closed cells of a pattern or of scores, with those that no head of no example reads: outside
+// of a window.
+torch::Tensor alsoClosed(const HookPoint& point, const torch::Tensor& value) {
+    const bool scores = point.name.ends_with(".hook_attn_scores");
+    if ((!scores && !point.name.ends_with(".hook_pattern")) || value.dim() != 4)
+        return point.closed;
+    constexpr double cut = -1e30;  // programs cut with large numbers, too
+    const auto shut = (scores ? value.lt(cut) : value.eq(0.0)).all(0).all(0);
+    if (!shut.any().item<bool>()) return point.closed;
+    return point.closed.defined() ? point.closed.logical_or(shut) : shut;
+}
+
 torch::Tensor inOrder(const ServedPoint& point, const torch::Tensor& value,
                       std::initializer_list<const char*> axes) {
     std::vector<std::int64_t> order;
@@ -78,9 +90,9 @@ HookPoint ServedConversation::hookPoint(std::size_t index, std::int64_t rows,
     const auto& point = m_declared.points[index];
     HookPoint at{point.name, m_model.m_axes[index]};
     const bool scores = point.name.ends_with(".hook_attn_scores");
+    at.closedValue = scores ? kServedCut : 0.0;
     if (point.causal && rows > 0 && (scores || point.name.ends_with(".hook_pattern"))) {
         at.closed = torch::ones({rows, columns}, torch::kBool).triu(1 + columns - rows);
-        at.closedValue = scores ? kServedCut : 0.0;
     }
     return at;
 }
@@ -123,7 +135,8 @@ void ServedConversation::add(const ServedPoint& point, ServedAction action, Take
         const bool first = std::none_of(takers.begin(), takers.end(),
                                         [](const Taker& one) { return one.gradient; });
         taker.gradient = action.gradient = first && point.gradient && !taker.records &&
-                                           m_declared.gradients && torch::GradMode::is_enabled();
+                                           !taker.mends && m_declared.gradients &&
+                                           torch::GradMode::is_enabled();
         m_pass.gradients = m_pass.gradients || action.gradient;
         takers.push_back(taker);
     } else if (!point.replace) {
@@ -143,6 +156,9 @@ void ServedConversation::askHooks(std::size_t index, const torch::Tensor& like, 
     };
     const auto at = hookPoint(index, size("i"), size("j"));
     if (!like.defined() || !m_hooks->plan(at, like, plan)) {
+        constexpr std::string_view scores = "attn_scores";
+        if (point.replace && point.name.ends_with(scores))
+            m_mended = point.name.substr(0, point.name.size() - scores.size()) + "pattern";
         ServedAction action;
         action.what = point.replace ? Do::Exchange : Do::Read;
         Taker taker;
@@ -194,6 +210,14 @@ void ServedConversation::askHooks(std::size_t index, const torch::Tensor& like, 
 void ServedConversation::ask(std::size_t index) {
     const auto& point = m_declared.points[index];
     const bool recorded = records(point);
+    if (point.name == m_mended && point.replace) {
+        // A softmax of scores that are all cut is NaN in other programs, and zeros in ours.
+        ServedAction action;
+        action.what = ServedAction::Do::Exchange;
+        Taker taker;
+        taker.mends = true;
+        add(point, std::move(action), taker);
+    }
     if (m_hooks && m_hooks->takes(point.name)) return askHooks(index, sizesOf(point), recorded);
     if (!recorded) return;
     Taker recorder;
@@ -222,11 +246,16 @@ std::optional<ServedTensor> ServedConversation::met(const std::string& name,
     const auto i = std::find(point.axes.begin(), point.axes.end(), "i"),
                j = std::find(point.axes.begin(), point.axes.end(), "j");
     const bool cells = i != point.axes.end() && j != point.axes.end();
-    const auto at = hookPoint(index, cells ? value.size(i - point.axes.begin()) : 0,
-                              cells ? value.size(j - point.axes.begin()) : 0);
+    auto at = hookPoint(index, cells ? value.size(i - point.axes.begin()) : 0,
+                        cells ? value.size(j - point.axes.begin()) : 0);
     // Programs close cells with numbers of their own.
     if (at.closed.defined() && at.closedValue != 0.0)
         value = value.masked_fill(at.closed, at.closedValue);
+    if (taker.mends) {
+        const auto dead = value.isnan();
+        if (!dead.any().item<bool>()) return std::nullopt;
+        return servedTensor(value.masked_fill(dead, 0.0));
+    }
     if (taker.records) {
         m_recorded.emplace_back(&point, value);
         return std::nullopt;
@@ -237,6 +266,7 @@ std::optional<ServedTensor> ServedConversation::met(const std::string& name,
         if (taker.gradient) m_leaves.emplace_back(name, value);
         return std::nullopt;
     }
+    if (cells) at.closed = alsoClosed(at, value);
     const auto result = m_hooks->at(at, value);
     if (taker.gradient) m_leaves.emplace_back(name, result);
     if (result.is_same(value)) return std::nullopt;

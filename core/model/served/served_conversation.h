@@ -25,6 +25,7 @@ private:
         Hooks* reader = nullptr;  ///< looks at it
         bool exchanges = false;   ///< the hooks' at() gives what the pass goes on with
         bool records = false;     ///< the recorder gets it
+        bool mends = false;       ///< rows of a pattern without an open cell become zeros
         bool gradient = false;
     };
     HookPoint hookPoint(std::size_t index, std::int64_t rows, std::int64_t columns) const;
@@ -45,6 +46,7 @@ private:
     ServedPass m_pass;
     std::int64_t m_length = -1;  ///< positions of the input; -1: unknown
     std::map<std::string, std::deque<Taker>> m_takers;
+    std::string m_mended;  ///< the pattern behind scores that hooks replace; empty: none
     std::vector<std::pair<std::string, torch::Tensor>> m_leaves;  ///< that gradients go to
     /// What the recorder gets once the pass is done: it may let other requests be answered then,
     /// which need the process.

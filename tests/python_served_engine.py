@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tests what Relascope answers about models that Python serves, against its answers about the same checkpoints opened by itself.
+
+usage: python_served_engine.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy, PyTorch or transformers
+"""
+import json
+import math
+import sys
+
+import run_support
+from run_support import TOP, WithRuns, main
+from serve_support import Serving
+
+import numpy as np
+import relascope
+import torch
+from relascope.engine import EngineError
+
+try:
+    import transformers
+except ImportError as error:
+    print(f"{sys.executable} has no transformers: {error}")
+    sys.exit(77)
+
+PUBLIC = TOP / "tests/fixtures/golden/public"
+SAME = 1e-4
+# What differs by name: the data, the input, the place that was asked.
+NAMED = {"path", "data", "basis", "where", "heading", "sample", "input", "origin", "label", "split", "subject", "a", "b", "a_architecture", "b_architecture"}
+
+
+def setUpModule():
+    WithRuns.begin("served-engine")
+
+
+def differences(native, served, place=""):
+    """Where two answers differ."""
+    if isinstance(native, dict) and isinstance(served, dict):
+        for key in sorted(native.keys() | served.keys()):
+            if key not in NAMED:
+                yield from differences(native.get(key), served.get(key), f"{place}.{key}")
+    elif isinstance(native, list) and isinstance(served, list):
+        if len(native) != len(served):
+            yield f"{place}: {len(native)} and {len(served)}"
+        for at, (one, other) in enumerate(zip(native, served)):
+            yield from differences(one, other, f"{place}[{at}]")
+    elif isinstance(native, float) and isinstance(served, float):
+        if not math.isclose(native, served, rel_tol=SAME, abs_tol=SAME):
+            yield f"{place}: {native} and {served}"
+    elif native != served:
+        yield f"{place}: {native} and {served}"
+
+
+class Asking(Serving):
+    @classmethod
+    def setUpClass(cls):
+        cls.engine = relascope.Engine(run_support._program)
+        cls.addClassCleanup(cls.engine.close)
+
+    def model(self, case, how):
+        folder = PUBLIC / case
+        kind = json.loads((folder / "config.json").read_text()).get("architectures", ["GPT2LMHeadModel"])[0]
+        return getattr(transformers, kind).from_pretrained(folder, attn_implementation=how, dtype=torch.float32)
+
+    def ask(self, path, what, *more, **options):
+        return relascope.analyse(path, what, *more, engine=self.engine, **options)
+
+    def same(self, native, served):
+        self.assertEqual(list(differences(dict(native), dict(served)))[:5], [])
+
+
+class TestPictures(Asking):
+    EDITS = "layer 1 head 2 zero", "layer 2 attention scale 3", "layer 1 head 1 uniform", "layer 2 stream add 0.5", "blocks.1.attn.hook_attn_scores head 2 mask"
+
+    def pictures(self, folder, count=24):
+        """Pictures, as native models read them and as this one does."""
+        config, processor = (json.loads((folder / name).read_text()) for name in ("config.json", "preprocessor_config.json"))
+        side, drawn = config["image_size"], np.random.default_rng(0)
+        patches = drawn.integers(0, 255, (count, 4, 4, 3))
+        images = np.clip(np.kron(patches, np.ones((1, side // 4, side // 4, 1))) + drawn.integers(-20, 20, (count, side, side, 3)), 0, 255)
+        images, labels = images.astype(np.uint8), patches.reshape(count, -1).sum(1) % len(config["id2label"])
+        np.savez(self.folder / "pictures.npz", images=images, labels=labels)
+        values = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255
+        values = (values - torch.tensor(processor["image_mean"]).view(3, 1, 1)) / torch.tensor(processor["image_std"]).view(3, 1, 1)
+        names = [config["id2label"][str(each)] for each in range(len(config["id2label"]))]
+        return images, {"pixel_values": values, "labels": torch.from_numpy(labels)}, names
+
+    def test_as_native(self):
+        folder = PUBLIC / "vit"
+        images, inputs, names = self.pictures(folder)
+        data = {"data": str(self.folder / "pictures.npz"), "examples": 24}
+        for how in "eager", "sdpa":
+            served = self.served(self.model("vit", how), inputs, classes=names, show={"images": images, "patch": 8})
+            for what, options in (("ablate", {}), ("atlas", {}), ("scan", {})):
+                with self.subTest(what, how=how):
+                    more = {**options, "untrained": 0}
+                    self.same(self.ask(folder, what, **data, **more), self.ask(served, what, examples=24, **more))
+            with self.subTest("eval", how=how):
+                self.same(self.ask(folder, "eval", data=data["data"]), self.ask(served, "eval", split="validation"))
+            from PIL import Image
+            files = []
+            for each in 1, 2:
+                files.append(str(self.folder / f"{each}.png"))
+                Image.fromarray(images[each]).save(files[-1])
+            for what in "lens", "heads":
+                with self.subTest(what, how=how):
+                    self.same(self.ask(folder, what, image=files[0]), self.ask(served, what, sample=1))
+            with self.subTest("patch", how=how):
+                self.same(self.ask(folder, "patch", clean=f"image:{files[0]}", corrupt=f"image:{files[1]}"),
+                          self.ask(served, "patch", clean="sample:1", corrupt="sample:2"))
+            for edit in self.EDITS:
+                with self.subTest(edit, how=how):
+                    more = {"edit": edit, "layer": 2, "kind": "attention-sa"}
+                    self.same(self.ask(folder, "inspect", image=files[0], **more), self.ask(served, "inspect", sample=1, **more))
+            with self.subTest("duel", how=how):
+                self.same(self.ask(folder, "duel", str(folder), **data, untrained=0), self.ask(served, "duel", served, examples=24, untrained=0))
+            served.close()
+
+    def test_what_cannot_be_asked_is_a_sentence(self):
+        folder = PUBLIC / "vit"
+        images, inputs, names = self.pictures(folder)
+        served = self.served(self.model("vit", "eager"), inputs, classes=names)
+        for what in "qk-attribution", "contrast", "qk-components", "attribute", "shares":
+            with self.subTest(what), self.assertRaisesRegex(EngineError, "needs weights, which a served model does not send"):
+                self.ask(served, what)
+        for what, options, sentence in (("generate", {}, "generate"), ("inspect", {"sample": 24}, "24 is out of range"),
+                                        ("inspect", {"random": 1, "kind": "attention-sa"}, "encode"),
+                                        ("inspect", {"sample": 0, "edit": "layer 9 head 1 zero"}, "layer"),
+                                        ("ablate", {"untrained": 2}, "fresh"), ("ablate", {"split": "none"}, "none"), ("info", {}, "belong")):
+            with self.subTest(what, **options), self.assertRaisesRegex(EngineError, sentence):
+                self.ask(served, what, **options)
+        with self.assertRaisesRegex(EngineError, "No process of yours serves a model as gone"):
+            self.ask("served:gone", "inspect")
+        self.assertEqual(len(self.ask(served, "inspect", sample=0, kind="attention-sa")["probabilities"]), len(names))
+
+
+class TestTexts(Asking):
+    EDITS = "layer 1 head 2 zero", "layer 2 attention scale 3", "layer 1 head 1 uniform", "layer 1 head 1 set 0.1", "blocks.0.attn.hook_attn_scores j 2:4 mask", \
+        "layer 1 edge 3 1 zero", "layer 2 head 1 swap 1 2"
+
+    def test_as_native(self):
+        for case in "gpt2_tied", "llama_gqa_untied", "mistral_window", "qwen2_biases", "gpt_neox_parallel", "gpt_neox_sequential":
+            folder = PUBLIC / case
+            size = json.loads((folder / "config.json").read_text())["vocab_size"]
+            torch.manual_seed(0)
+            ids = torch.randint(size, (6, 20))
+            tokens = [",".join(map(str, each)) for each in ids.tolist()]
+            tokenizer = folder / "tokenizer.json"
+            for how in "eager", "sdpa":
+                served = self.served(self.model(case, how), {"input_ids": ids, "labels": ids}, tokenizer=str(tokenizer) if tokenizer.exists() else None)
+                for what in "lens", "heads":
+                    with self.subTest(what, case=case, how=how):
+                        self.same(self.ask(folder, what, tokens=tokens[1]), self.ask(served, what, sample=1))
+                        typed = ",".join(map(str, ids[0, :9].tolist()))
+                        self.same(self.ask(folder, what, tokens=typed), self.ask(served, what, tokens=typed))
+                with self.subTest("patch", case=case, how=how):
+                    self.same(self.ask(folder, "patch", clean=f"tokens:{tokens[1]}", corrupt=f"tokens:{tokens[2]}"),
+                              self.ask(served, "patch", clean="sample:1", corrupt="sample:2"))
+                for edit in self.EDITS:
+                    with self.subTest(edit, case=case, how=how):
+                        more = {"edit": edit, "layer": 2, "kind": "attention-sa"}
+                        self.same(self.ask(folder, "inspect", tokens=tokens[1], **more), self.ask(served, "inspect", sample=1, **more))
+                with self.subTest("eval", case=case, how=how):
+                    with torch.no_grad():
+                        loss = served.model(input_ids=ids, labels=ids).loss.item()
+                    self.assertAlmostEqual(self.ask(served, "eval", split="validation")["loss"], loss, delta=SAME)
+                    self.assertTrue(self.ask(served, "ablate", examples=4)["rows"])
+                served.close()
+
+
+if __name__ == "__main__":
+    main(__doc__)
