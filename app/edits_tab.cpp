@@ -231,6 +231,7 @@ std::optional<Subject> EditsTab::subjectOf(InspectorEditing& editing) const {
     addMap(subject, editing.inspector().choice());
     if (&editing == m_checkpoint.get()) {
         subject.name = checkpointTitles({feed.path()}).front();
+        subject.setData(c.checkpoint.data());
         if (!shown.result->sample.source.text) asked.classNames = shown.result->classNames;
         return subject;
     }

@@ -16,6 +16,7 @@
 #include "app/launch.h"
 #include "checkpoint/start_from.h"
 #include "hub/hub_cache.h"
+#include "model/served/served_options.h"
 #include "options/run_settings.h"
 #include "question/table_command.h"
 #include "run/run_folder.h"
@@ -217,11 +218,13 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
                 return bad(QString::fromStdString(userMessage(error)));
             }
             if (path.isEmpty()) return bad(QString("%1: not a file of this machine").arg(word));
-            if (!QFileInfo::exists(path))
+            const bool served = core::isServedName(word.toStdString());
+            if (!served && !QFileInfo::exists(path))
                 return bad(
                     QString("%1: not a run folder, checkpoint or command; see relascope --help")
                         .arg(path));
-            (duel ? launch.duel : launch.files) << QFileInfo(path).absoluteFilePath();
+            (duel ? launch.duel : launch.files)
+                << (served ? word : QFileInfo(path).absoluteFilePath());
         }
     }
     launch.shares =

@@ -219,7 +219,7 @@ CheckpointController::CheckpointController(QObject* parent)
 
 CheckpointController::~CheckpointController() {
     m_generator.clear();
-    for (LongTask* task : {&m_task, &m_numbers.task(), &m_feed.task()}) {
+    for (LongTask* task : {&m_task, &m_numbers.task(), &m_feed.task(), &m_openingData}) {
         task->disconnect();
         task->abandon();
     }
@@ -258,6 +258,8 @@ QString CheckpointController::verifyDisabledReason() const {
 }
 QString CheckpointController::evaluateDisabledReason() const {
     if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
+    if (isServed())
+        return QStringLiteral("Its data lie in the program that serves it: Measure uses them");
     if (m_info->model->input() != InputKind::Images && !isLanguage())
         return QStringLiteral("Only image and language models can be evaluated on data");
     if (isLanguage() && loaded() && !m_feed.tokenizer()) return noTokenizer();
@@ -291,6 +293,10 @@ QString CheckpointController::generateDisabledReason() const {
         why[0] = 'A';
         return QString::fromStdString(why);
     }
+    if (isServed())
+        return QStringLiteral(
+            "A served model generates in its own program: its text can be looked "
+            "at here.");
     if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
     return m_feed.tokenizer() || typesIds() ? QString() : noTokenizer();
 }
@@ -315,11 +321,13 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
     m_run = run;
     m_data = data;
     m_evaluatedOn.reset();
+    m_opened.reset();
+    m_openingData.abandon();
     m_numbers.setCheckpoint(info);
     m_info = std::move(info);
     m_first = {};
     if (m_feed.path() != path()) forgetWeights();
-    m_recent.add(path(), widgets::byteSize(m_info->bytes));
+    m_recent.add(path(), isServed() ? QStringLiteral("served") : widgets::byteSize(m_info->bytes));
     Q_EMIT opened();
     m_numbers.read();
 }
@@ -383,6 +391,24 @@ void CheckpointController::weightsLoaded(const QString& warning) {
     m_prompt = m_data.isText() ? QString::fromStdString(m_data.prompt) : QString();
     Q_EMIT loadedChanged();
     if (!warning.isEmpty()) Q_EMIT warned(warning);
+    if (!isServed()) return chooseFirst();
+    m_looker.run(
+        m_openingData, {},
+        [data = m_data](Engine& models, LongJob&, const Looker::Progress& progress) {
+            wire::Data served;
+            served.options = data, served.imported = true;
+            return std::make_shared<const wire::OpenedData>(
+                wire::openData(models.session, served, progress));
+        },
+        [this](std::shared_ptr<const wire::OpenedData> opened) {
+            m_opened = std::move(opened);
+            chooseFirst();
+        },
+        // Without data it can be looked at all the same.
+        [this](const QString&) { chooseFirst(); });
+}
+
+void CheckpointController::chooseFirst() {
     if (const auto wanted = std::exchange(m_first, {}); core::hasOwnInput(wanted))
         return choose(wanted);
     auto first = firstInput(m_feed.offer());

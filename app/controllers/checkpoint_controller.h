@@ -16,6 +16,7 @@
 #include "app/controllers/inspector_feed.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/text_generator.h"
+#include "model/served/served_options.h"
 #include "types/checkpoint_info.h"
 
 namespace relascope::app {
@@ -156,6 +157,11 @@ public:
     const QString& run() const { return m_run; }
     /// The first characters of the text that the loaded run was trained on; empty without a run.
     const QString& prompt() const { return m_prompt; }
+    /// Whether another program serves the model, which has no files then.
+    bool isServed() const { return m_info && core::isServedName(m_info->path); }
+    /// What the program that serves the model measures on; null: there is none, or it is not
+    /// served.
+    const std::shared_ptr<const wire::OpenedData>& data() const { return m_opened; }
     bool isLanguage() const {
         return m_info && m_info->model && m_info->model->input() == InputKind::Tokens;
     }
@@ -188,6 +194,7 @@ private:
     QString noTokenizer() const;
     void take(CheckpointInfo info, const QString& run, const DataOptions& data);
     void weightsLoaded(const QString& warning);
+    void chooseFirst();
     void forgetWeights();
     void loadWith(const std::string& tokenizer);
     void choose(const Question& input);
@@ -197,6 +204,8 @@ private:
     std::optional<CheckpointInfo> m_info;
     QString m_run, m_prompt;
     DataOptions m_data;  ///< data options of m_run
+    std::shared_ptr<const wire::OpenedData> m_opened;
+    LongTask m_openingData;
     JobQueue m_headers, m_checks;
     Looker m_looker, m_verifier{wire::Lane::Long};
     RecentCheckpoints m_recent;

@@ -11,6 +11,7 @@
 #include "checkpoint/adapter.h"
 #include "data/text_tokens.h"
 #include "model/public/public_options.h"
+#include "model/served/served_options.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
 #include "question/question_input.h"
@@ -47,6 +48,7 @@ namespace {
 widgets::InputOffer offerOf(const ModelOptions& o, int references, bool text) {
     widgets::InputOffer offer;
     offer.references = references;
+    offer.examples = core::isServed(o);
     offer.kind = widgets::InputOffer::Kind::Vectors;
     if (o.input() == InputKind::Images) offer.kind = widgets::InputOffer::Kind::Images;
     if (const auto* tokens = o.find<TokenInput>()) {

@@ -199,6 +199,7 @@ void CheckpointHead::opened() {
     m_files->setToolTip(notes.isEmpty() ? QString()
                                         : widgets::plainTip(notes.join(QStringLiteral("\n"))));
     m_badge->setUnknown(info.hasReference);
+    m_badge->setVisible(!m_c.isServed());
     m_verify->setText(QStringLiteral("Verify"));
 }
 

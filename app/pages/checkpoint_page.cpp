@@ -97,7 +97,8 @@ void CheckpointPage::layOut() {
     auto* split = new QSplitter(Qt::Horizontal, this);
     split->setHandleWidth(1);
     split->setChildrenCollapsible(false);
-    split->addWidget(makeLeft());
+    m_left = makeLeft();
+    split->addWidget(m_left);
     split->addWidget(makeRight());
     split->setStretchFactor(0, 48);
     split->setStretchFactor(1, 52);
@@ -433,6 +434,12 @@ void CheckpointPage::opened() {
     showProblems();
     showSide(Tensors);
     refresh();
+    m_left->setVisible(!m_c.isServed());  // the tensors of a served model stay where they are
+    if (m_c.isServed()) {
+        m_messages.info(
+            QStringLiteral("Opened %1, %2").arg(title(), QString::fromStdString(info.form)));
+        return m_c.load();  // nothing is read that would take time
+    }
     m_messages.info(QStringLiteral("Opened %1: %2, %3 tensors")
                         .arg(title(), QString::fromStdString(info.form),
                              widgets::groupedNumber(static_cast<qlonglong>(info.tensors.size()))));

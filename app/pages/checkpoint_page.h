@@ -123,6 +123,7 @@ private:
     CheckpointDetails* m_details;
     widgets::RelationInspector* m_inspector;
     CheckpointText* m_text;
+    QWidget* m_left = nullptr;  ///< the side of the tensors
     QWidget* m_sideRow;
     widgets::SegmentedControl* m_side;
     QStackedWidget* m_sides;

@@ -128,6 +128,8 @@ void InputChooser::setOffer(const InputOffer& offer) {
                             QStringLiteral("Random tokens are not text: enter a text below"));
     m_kinds->setItemEnabled(0, offer.references > 0,
                             QStringLiteral("No reference inputs found next to this model"));
+    m_kinds->button(0)->setText(offer.examples ? QStringLiteral("Example")
+                                               : QStringLiteral("Reference"));
     m_reference = qBound(0, m_reference, qMax(0, offer.references - 1));
     setProblem({});
     arrange(offer.references > 0);
@@ -141,7 +143,9 @@ void InputChooser::arrange(bool references) {
     m_number->setRange(references ? 1 : 0, references ? qMax(1, m_offer.references) : largestSeed);
     m_number->setValue(references ? m_reference + 1 : m_seed);
     const QString name = references
-                             ? QStringLiteral("Reference input, 1 to %1").arg(m_number->maximum())
+                             ? (m_offer.examples ? QStringLiteral("Example, 1 to %1")
+                                                 : QStringLiteral("Reference input, 1 to %1"))
+                                   .arg(m_number->maximum())
                              : QStringLiteral("Seed of the random input");
     m_number->setAccessibleName(name);
     m_number->setToolTip(name);
