@@ -36,9 +36,9 @@ make_wheels() {
   auditwheel show "$wheel" | tr -s '\n ' ' ' >"$packages/auditwheel.log"
   grep -q "constrains the platform tag to \"$tag\"" "$packages/auditwheel.log" || { cat "$packages/auditwheel.log"; say "auditwheel names another tag than $tag"; exit 1; }
   say "to publish a release:"
-  echo "python3 -m pip install --user twine"
-  echo "python3 -m twine check --strict $packages/relascope*.whl"
-  echo "python3 -m twine upload $packages/relascope*.whl"
+  echo "pipx install twine"
+  echo "twine check --strict $packages/relascope*.whl"
+  echo "twine upload $packages/relascope*.whl"
 }
 
 case "${1:-}" in

@@ -104,6 +104,10 @@ const PickleValue& TorchArchive::stateOf(const Pickle& pickle) const {
             state && state->kind == PickleKind::Dict && holdsTensors(*state))
             return *state;
     if (holdsTensors(root)) return root;
+    // The matrices of a Jacobian lens, by the number of their layer.
+    if (const auto* lens = pickle.find(root, "J");
+        lens && lens->kind == PickleKind::Dict && holdsTensors(*lens))
+        return *lens;
     std::string keys;
     for (std::size_t i = 0; i + 1 < root.items.size(); i += 2) {
         if (pickle[root.items[i]].text == "ds_version")
@@ -131,23 +135,26 @@ void TorchArchive::addTensors(const Pickle& pickle, const PickleValue& state) {
     using View = std::tuple<const ZipEntry*, std::uint64_t, std::string, std::vector<std::int64_t>,
                             std::vector<std::int64_t>>;
     std::map<View, std::size_t> views;
-    std::map<std::string_view, bool> names;
+    std::map<std::string, bool> names;
+    const bool numbered = &state == pickle.find(pickle.root(), "J");
     std::uint64_t total = 0, stored = 0;
     std::string unread;  // the last one
     for (const auto& entry : m_zip.entries()) stored += entry.size;
     if (state.items.size() / 2 > kMaxTensors) fail("holds more than a million tensors");
     for (std::size_t i = 0; i + 1 < state.items.size(); i += 2) {
         const auto& key = pickle[state.items[i]];
-        if (key.kind != PickleKind::String || key.text.size() > kMaxName)
+        const bool number = numbered && key.kind == PickleKind::Integer;
+        if (!number && (key.kind != PickleKind::String || key.text.size() > kMaxName))
             fail("has " + pickle.describe(key) + " among the names of its tensors");
-        if (!names.emplace(key.text, true).second)
-            fail("tensor '" + std::string(key.text.substr(0, 200)) + "' appears twice");
+        const auto name = number ? std::to_string(key.integer) : std::string(key.text);
+        if (!names.emplace(name, true).second)
+            fail("tensor '" + name.substr(0, 200) + "' appears twice");
         const auto& value = pickle[state.items[i + 1]];
         if (!isPickledTensor(pickle, value)) {
-            m_others[std::string(key.text)] = "is no tensor: " + pickle.describe(value);
+            m_others[name] = "is no tensor: " + pickle.describe(value);
             continue;
         }
-        auto tensor = pickledTensor(pickle, value, std::string(key.text), m_zip, m_folder);
+        auto tensor = pickledTensor(pickle, value, name, m_zip, m_folder);
         if (!tensor.unread.empty()) {
             unread = "tensor '" + tensor.name.substr(0, 200) + "' " + tensor.unread;
             m_others[tensor.name] = tensor.unread;

@@ -4,8 +4,9 @@
 // fuzzed.
 //
 // Known contents (the research scripts'): {'model': state, 'config': {...}, ...}, {'model': state,
-// 'model_args': {...}, 'config': of the training, ...}, Lightning's {'state_dict': state, ...}, and
-// a bare state dictionary.
+// 'model_args': {...}, 'config': of the training, ...}, Lightning's {'state_dict': state, ...}, a
+// bare state dictionary, and the matrices of a Jacobian lens, {'J': {0: ..., 1: ...}, 'n_prompts':
+// ...}.
 #pragma once
 
 #include <map>

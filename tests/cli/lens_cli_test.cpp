@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -170,6 +171,58 @@ TEST(LensCli, WritesTables) {
     EXPECT_EQ(lines[0], (std::vector<std::string>{"part", "kind", "layer", "head", "relation",
                                                   "inside", "value", "of"}));
     EXPECT_EQ(lines[1][1], "embedding");
+}
+
+TEST(LensCli, ReadsThroughJacobians) {
+    const TemporaryFolder folder("lens-cli-jacobian");
+    fs::create_directories(folder.path());
+    const auto text = folder / "text.txt", fitted = folder / "fitted.safetensors";
+    std::string lines;
+    for (int i = 0; i < 200; ++i) lines += "a text of line " + std::to_string(i) + "\n";
+    std::ofstream(text) << lines;
+    ASSERT_EQ(
+        runCli(
+            "train text --steps 2 --threads 1 --set data.context=16 --set train.batch_size=4 --set "
+            "data.validation_size=4 --set model.d_model=16 --set model.dff=16 --set "
+            "model.n_layers=2 --set model.n_relations=4 --set model.max_block_size=16 --set "
+            "data.path=" +
+            text + " --out " + folder.path() + "/run")
+            .code,
+        0);
+    const auto run = folder.path() + "/run", base = "lens " + run + " --text \"a text\" --json ";
+    const auto fit = runCli(base + "--fit-jacobian 3 --save " + fitted);
+    const auto lens = json(fit);
+    std::vector<std::string> rows;
+    for (const auto& row : lens["layers"]) rows.push_back(row["after"]);
+    EXPECT_EQ(rows, (std::vector<std::string>{"embedding", "embedding J", "layer 1", "layer 1 J",
+                                              "layer 2"}));
+    // It is kept beside the run, and read from there and from the file that was saved.
+    const auto kept = run + "/jacobian/step-2.safetensors";
+    ASSERT_TRUE(fs::exists(kept));
+    const auto written = fs::last_write_time(kept);
+    EXPECT_EQ(runCli(base + "--fit-jacobian 3").out, fit.out);
+    EXPECT_EQ(fs::last_write_time(kept), written);
+    EXPECT_EQ(runCli(base + "--jacobian " + fitted).out, fit.out);
+    EXPECT_EQ(json(runCli(base + "--fit-jacobian 1"))["layers"], lens["layers"]);
+    EXPECT_NE(fs::last_write_time(kept), written) << "of another number of texts";
+
+    const auto refusal = [&](const std::string& options, const std::string& said) {
+        expectRefused("lens " + run + " --text a " + options, 2, said);
+    };
+    refusal("--fit-jacobian 1 --jacobian " + fitted,
+            "--fit-jacobian: fits a lens, and --jacobian names one");
+    refusal("--save x.safetensors",
+            "--save: is for a lens that is fitted; give --fit-jacobian N, too");
+    refusal("--fit-text " + text, "--fit-text: is for a lens that is fitted");
+    expectRefused("lens " + run + " --text a --jacobian " + text, 1,
+                  text + ": is no lens by its name; give a .safetensors or a .pt file");
+    expectRefused(
+        "lens " + kGoldenFolder + "public/gpt2_tied --random 1 --jacobian " + fitted, 1,
+        "is [16, 16]; a Jacobian lens of this model has layers.0 to layers.1, each [32, 32]");
+    expectRefused("lens " + kGoldenFolder + "public/gpt2_tied --random 1 --fit-jacobian 1", 2,
+                  "a checkpoint has no text of its own; name one with --fit-text FILE");
+    expectRefused("lens " + kRuns + "vision --sample 1 --fit-jacobian 1", 2,
+                  "fits on texts, and VisionDualAttnTransformer reads none");
 }
 
 TEST(LensCli, RefusesInOneSentence) {

@@ -22,7 +22,19 @@ const FieldTable<LensChoice>& lensFields() {
                         all),
         fields::integer(&O::top, "top", "Answers", "number of answers", 1, 1000),
         fields::texts(&O::answers, "answer", "Answer",
-                      "also show the probability of this class, token or id; can be repeated")};
+                      "also show the probability of this class, token or id; can be repeated"),
+        fields::path(fields::text(
+            &O::jacobian, "jacobian", "Jacobian lens",
+            "a file of matrices J by layer, .safetensors or the .pt of published ones; what each "
+            "layer answers through J stands beside the logit lens")),
+        fields::integer(&O::fitJacobian, "fit_jacobian", "Fit on texts",
+                        "fit J on that many texts of the model's data and keep it beside the run; "
+                        "one takes seconds to minutes",
+                        0, 100'000),
+        fields::path(fields::text(&O::fitText, "fit_text", "Text to fit on",
+                                  "a text to fit J on; without it that of the run")),
+        fields::path(fields::text(&O::save, "save", "Save as",
+                                  "a .safetensors file for the J that was fitted"))};
     return table;
 }
 

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "analysis/answer_names.h"
+#include "analysis/lens/fitted_jacobian.h"
+#include "analysis/lens/jacobian.h"
 #include "analysis/lens/lens.h"
 #include "analysis/open_model.h"
 #include "analysis/parts/answer_stream.h"
@@ -67,7 +69,7 @@ void addCells(LensResult& result, const torch::Tensor& given, const LensOptions&
 }  // namespace
 
 LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
-                     const LensOptions& what) {
+                     const LensOptions& what, const JacobianLens* jacobian) {
     if (what.top < 1) throw OptionError("top", "must be at least 1");
     const torch::NoGradGuard noGrad;
     requireAnswers(options);
@@ -105,23 +107,30 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
         const auto found = reader.tensors().find(stream.points[row]);
         // Message passing has no stream of this width before its first layer.
         if (found == reader.tensors().end()) continue;
-        result.rows.push_back(row == 0 ? stream.before : "layer " + std::to_string(row));
-        const auto pooled = stream.pooled(found->second);
-        if (result.whole) {
-            addCells(result, stream.answer(pooled)[0], what, own, each);
-            continue;
-        }
-        if (stream.endsEach) {  // the end of the model reads all positions at once
-            const auto each = stream.answer(pooled)[0].slice(0, first, first + count);
+        const auto name = row == 0 ? stream.before : "layer " + std::to_string(row);
+        const auto add = [&](const std::string& named, const torch::Tensor& of) {
+            result.rows.push_back(named);
+            const auto pooled = stream.pooled(of);
+            if (result.whole) return addCells(result, stream.answer(pooled)[0], what, own, each);
+            if (stream.endsEach) {  // the end of the model reads all positions at once
+                const auto all = stream.answer(pooled)[0].slice(0, first, first + count);
+                for (std::int64_t c = 0; c < count; c += step)
+                    addCells(result, all.slice(0, c, c + step), what, own.slice(0, c, c + step),
+                             each);
+                return;
+            }
+            const auto x = pooled.slice(1, first, first + count);
             for (std::int64_t c = 0; c < count; c += step)
-                addCells(result, each.slice(0, c, c + step), what, own.slice(0, c, c + step),
-                         false);
-            continue;
+                addCells(result, stream.answer(x.slice(1, c, c + step))[0], what,
+                         own.slice(0, c, c + step), each);
+        };
+        add(name, found->second);
+        if (!jacobian) continue;
+        if (const auto at = jacobian->matrices.find(row); at != jacobian->matrices.end()) {
+            const auto& x = found->second;
+            const auto j = at->second.to(x.device());
+            add(name + " J", torch::matmul(x.to(torch::kFloat), j.t()).to(x.scalar_type()));
         }
-        const auto x = pooled.slice(1, first, first + count);
-        for (std::int64_t c = 0; c < count; c += step)
-            addCells(result, stream.answer(x.slice(1, c, c + step))[0], what,
-                     own.slice(0, c, c + step), each);
     }
     return result;
 }
@@ -130,12 +139,12 @@ void nameAnswer(LensAnswer& answer, const AnswerNames& names) {
     if (answer.id >= 0) answer.name = names.of(answer.id);
 }
 
-LensResult lensOf(AnalysisSubject& subject, const LensOptions& what) {
+LensResult lensOf(AnalysisSubject& subject, const LensOptions& what, const JacobianLens* jacobian) {
     auto& model = *subject.model;
     const auto& sample = sampleOf(subject);
     LensResult result;
     model.withInput(sample, subject.interventions, [&](ModelImpl& m, const ModelInput& input) {
-        result = logitLens(m, model.options(), input, what);
+        result = logitLens(m, model.options(), input, what, jacobian);
     });
     const auto names = model.answerNames(sample, subject.classNames);
     for (auto& answer : result.answers) nameAnswer(answer, names);
@@ -151,12 +160,14 @@ LensResult lensOf(AnalysisSubject& subject, const LensOptions& what) {
 
 namespace {
 
-LensResult runLens(AnalysisSubject& subject, const LensChoice& choice, const Watch<LensResult>&) {
+LensResult runLens(AnalysisSubject& subject, const LensChoice& choice,
+                   const Watch<LensResult>& watch) {
     LensOptions what;
     what.top = choice.top, what.position = choice.position;
     const auto names = subject.model->answerNames(sampleOf(subject), subject.classNames);
     for (const auto& word : choice.answers) what.answers.push_back(names.find(word, "answer"));
-    return lensOf(subject, what);
+    const auto jacobian = jacobianOf(subject, choice, watch.stop, watch.progress);
+    return lensOf(subject, what, jacobian ? &*jacobian : nullptr);
 }
 
 }  // namespace

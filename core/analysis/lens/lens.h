@@ -41,7 +41,7 @@ struct LensCell {
 };
 
 struct LensResult {
-    std::vector<std::string> rows;  ///< "embedding", "layer 1", ...
+    std::vector<std::string> rows;  ///< "embedding", "layer 1", "layer 1 J" (Jacobian lens), ...
     bool whole = false;  ///< one answer for the whole input: a single column without a position
     std::vector<std::int64_t> positions;  ///< position of each column
     std::vector<std::string> inputs;      ///< tokens or elements at the positions, as text
@@ -59,17 +59,19 @@ struct LensResult {
 namespace relascope::core {
 
 class AnswerNames;
+struct JacobianLens;  // jacobian.h
 struct ModelImpl;
 struct ModelInput;
 
-/// The lens on an input of one example. Names of answers and inputs are left empty. Throws
-/// OptionError for a model without such a stream, and for a position or an answer that is not
-/// there.
+/// The lens on an input of one example. Names of answers and inputs are left empty. `jacobian`: the
+/// streams it has matrices for have a second row, of what they are behind them. Throws OptionError
+/// for a model without such a stream, and for a position or an answer that is not there.
 LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
-                     const LensOptions& what = {});
+                     const LensOptions& what = {}, const JacobianLens* jacobian = nullptr);
 /// The same of the subject's input, with its edits in force and all names. Throws as logitLens(),
 /// OptionError if the sample does not fit the model.
-LensResult lensOf(AnalysisSubject& subject, const LensOptions& what);
+LensResult lensOf(AnalysisSubject& subject, const LensOptions& what,
+                  const JacobianLens* jacobian = nullptr);
 /// Enters the name of an answer that there is.
 void nameAnswer(LensAnswer& answer, const AnswerNames& names);
 
@@ -77,6 +79,10 @@ void nameAnswer(LensAnswer& answer, const AnswerNames& names);
 struct LensChoice {
     std::int64_t top = LensOptions().top, position = LensOptions::kEvery;
     std::vector<std::string> answers;
+    std::string jacobian;          ///< a file of matrices
+    std::int64_t fitJacobian = 0;  ///< on so many texts
+    std::string fitText;           ///< a file; empty: the text of the run
+    std::string save;              ///< a file for what was fitted
 };
 
 /// The lens as an answer with the tables "cells" (the answers of each cell), "answers" (the model's

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "analysis/frozen_parameters.h"
 #include "analysis/patch/patching.h"
 #include "analysis/scan/effect_estimates.h"
 #include "evaluate/scoring.h"
@@ -17,26 +18,6 @@
 
 namespace relascope::core {
 namespace {
-
-/// Freezes the parameters while it exists, so that nothing is kept for their gradients.
-class FrozenParameters {
-public:
-    explicit FrozenParameters(ModelImpl& model) {
-        for (auto& parameter : model.parameters())
-            if (parameter.requires_grad()) {
-                parameter.requires_grad_(false);
-                m_frozen.push_back(parameter);
-            }
-    }
-    ~FrozenParameters() {
-        for (auto& parameter : m_frozen) parameter.requires_grad_(true);
-    }
-    FrozenParameters(const FrozenParameters&) = delete;
-    FrozenParameters& operator=(const FrozenParameters&) = delete;
-
-private:
-    std::vector<torch::Tensor> m_frozen;
-};
 
 /// The sum over everything that a mean is taken over: the batch, of texts also positions and, of
 /// cells, those with the same j - i. Axes stay, with size 1 or, for offsets, 2 n - 1 along j.
