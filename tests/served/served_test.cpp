@@ -269,5 +269,56 @@ TEST(ServedTwin, ReadsTextsAsItsTwin) {
     twins.expectSame("heads");
 }
 
+TEST(ServedTwin, ReadsSetsAsItsTwin) {
+    auto o = presetOptions("pairwise-order");
+    o.data.train_size = 2, o.data.validation_size = 40, o.data.test_size = 2;
+    Twins twins(o);
+    EXPECT_EQ(twins.model(true).options().input(), InputKind::Objects);
+    twins.expectSame("ablate", {{"examples", std::int64_t{30}}});
+    EXPECT_NEAR(twins.model(true).evaluate(twins.data(true), 16).loss,
+                twins.model(false).evaluate(twins.data(false), 16).loss, kSame);
+    const auto native = twins.model(false).probe(twins.sample(false, 1), {});
+    const auto served = twins.model(true).probe(twins.sample(true, 1), {});
+    ASSERT_EQ(native.probabilities.size(), served.probabilities.size());
+    for (std::size_t k = 0; k < native.probabilities.size(); ++k)
+        EXPECT_NEAR(native.probabilities[k], served.probabilities[k], kSame);
+}
+
+TEST(ServedTwin, SaysWhereGradientsDoNotFlow) {
+    Twins twins(pictures(), [](NativeTwin& twin) { twin.declared()["can"]["gradients"] = false; });
+    const auto patched = twins.answer(true, "patch", {}, {}, true);  // exact cells alone
+    EXPECT_FALSE(patched.empty());
+    try {
+        twins.answer(true, "scan", {{"examples", std::int64_t{40}}, {"untrained", std::int64_t{0}}},
+                     {}, false);
+        FAIL();
+    } catch (const OptionError& error) {
+        EXPECT_NE(std::string(error.what()).find("gradients do not flow"), std::string::npos);
+    }
+}
+
+TEST(ServedTwin, RefusesEditsWhereNothingCanBeReplaced) {
+    Twins twins(pictures(), [](NativeTwin& twin) {
+        for (auto& point : twin.declared()["points"]) point["replace"] = false;
+    });
+    for (const auto* edit : {"layer 1 attention zero", "layer 2 stream add 0.5"}) {
+        try {
+            twins.model(true).probe(twins.sample(true, 1), {}, twins.edits(true, {edit}));
+            ADD_FAILURE() << edit;
+        } catch (const OptionError& error) {
+            EXPECT_NE(std::string(error.what()).find("can be read in this model"),
+                      std::string::npos);
+        }
+    }
+    expectSameMaps(twins, {});
+}
+
+TEST(ServedTwin, SaysThatThereIsNoSuchDoor) {
+    Twins twins(pictures());
+    EXPECT_THROW(OpenedModel("served:other", "", "cpu"), Error);
+    EXPECT_THROW(OpenedModel("served:../other", "", "cpu"), OptionError);
+    EXPECT_THROW(OpenedModel("served:twin", "400", "cpu"), OptionError);
+}
+
 }  // namespace
 }  // namespace relascope
