@@ -38,11 +38,14 @@ class TestPasses(Serving):
         self.now.patience = 5.0
 
     def own(self, *indices):
+        return self.own_of(self.data[0][list(indices)])
+
+    def own_of(self, given):
         """What the model answers by itself, without the fast path of torch.nn, which rounds differently."""
         torch.backends.mha.set_fastpath_enabled(False)
         with torch.no_grad():
             self.model.eval()
-            answer = self.model(self.data[0][list(indices)])
+            answer = self.model(given)
             self.model.train()
         torch.backends.mha.set_fastpath_enabled(True)
         return answer
@@ -289,6 +292,29 @@ class TestPasses(Serving):
         self.asked(served, ask)
         self.assertTrue(torch.equal(torch.get_rng_state(), numbers))
 
+    def test_data_that_is_drawn_and_inputs_of_nobody(self):
+        class Drawn(torch.utils.data.Dataset):
+            def __len__(self):
+                return 6
+
+            def __getitem__(self, index):
+                return torch.randn(3, 12, 12) + random.random() + np.random.rand(), index % 3
+        loader = torch.utils.data.DataLoader(Drawn(), 2, collate_fn=lambda found: (torch.stack([x for x, _ in found]), torch.tensor([y for _, y in found])))
+        numbers = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
+        served = self.served(self.model, {"drawn": loader}, name="drawn", encode=lambda picture: torch.from_numpy(picture) * 2 - 1,
+                             call=lambda model, batch: model(batch[0] if isinstance(batch, tuple) else batch)[:, 0])
+
+        def ask(client):
+            self.assertEqual(client.ask("declare")[0]["output"], {"kind": "classes", "count": 1})
+            both, alone = client.forward(indices=[2, 5], split="drawn")[0], client.forward(indices=[5], split="drawn")[0]
+            self.assertEqual(both.shape, (2, 1))
+            torch.testing.assert_close(both[1:], alone, rtol=0, atol=1e-6)
+            picture = torch.arange(432).reshape(1, 3, 12, 12) / 431
+            torch.testing.assert_close(client.forward(input=picture)[0], self.own_of(picture * 2 - 1)[:, :1], rtol=0, atol=1e-6)
+        self.asked(served, ask)
+        self.assertTrue(torch.equal(torch.get_rng_state(), numbers[0]))
+        self.assertEqual((random.getstate(), np.random.get_state()[1].tolist()), numbers[1:])
+
     def test_texts(self):
         class Words(nn.Module):
             def __init__(self):
@@ -308,17 +334,20 @@ class TestPasses(Serving):
                 return "".join(chr(97 + each) for each in ids)
         torch.manual_seed(0)
         data = [{"input_ids": list(range(1, 4 + k % 3)), "labels": [-100] + list(range(1, 3 + k % 3)), "text": "left out"} for k in range(6)]
-        served = self.served(Words(), {"train": data, "validation": data[:4]}, tokenizer=Tokenizer(), name="words")
+        served = self.served(Words(), {"train": data, "validation": data[:4], "moved": [{**each, "labels": each["input_ids"]} for each in data]}, tokenizer=Tokenizer(), name="words")
 
         def ask(client):
             found = client.ask("declare")[0]
             self.assertEqual(found["input"], {"kind": "tokens", "length": 3, "vocabulary": 30, "causal": False})
             self.assertEqual(found["output"], {"kind": "tokens", "vocabulary": 30})
-            self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation"])
+            self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation", "moved"])
             seen, blob = client.ask("examples", split="train", indices=[0, 2])
             self.assertEqual(client.values(seen["tensors"]["tokens"], blob).tolist(), [[1, 2, 3, -1, -1], [1, 2, 3, 4, 5]])
             self.assertEqual(client.values(seen["tensors"]["labels"], blob).tolist(), [[-100, 1, 2, -100, -100], [-100, 1, 2, 3, 4]])
             self.assertEqual(seen["examples"][0], {"origin": "train 0", "length": 3, "pieces": ["b", "c", "d"], "text": "bcd"})
+            labels, blob = client.ask("examples", split="moved", indices=[0, 2], only="labels")
+            self.assertEqual(list(labels["tensors"]), ["labels"])
+            self.assertEqual(client.values(labels["tensors"]["labels"], blob).tolist(), [[2, 3, -100, -100, -100], [2, 3, 4, 5, -100]])
             a, _ = client.forward(indices=[0], split="train")
             b, _ = client.forward(input=torch.tensor([[1, 2, 3]]))
             self.assertTrue(torch.equal(a, b))

@@ -242,7 +242,7 @@ def forget_tokenizer(served: "Served") -> None:
 def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
     """Answers one request on its connection. Raises PassError with what is wrong with it."""
     kind, number = message.get("m"), message.get("id")
-    if kind != "backward":
+    if kind == "forward":
         peer.graph = None
     if kind == "declare":
         with served.lock:
@@ -279,7 +279,7 @@ def _examples(served: "Served", peer: Peer, message: Mapping[str, Any]) -> None:
     split = examples.split(str(message.get("split")))
     indices = examples.numbers(split, message.get("indices"), MOST_SHOWN)
     with served.lock:
-        texts, tensors = examples.shown(split, indices)
+        texts, tensors = examples.shown(split, indices, message.get("only") == "labels")
     packed = Packed()
     described = {name: packed.add(values) for name, values in tensors.items()}
     peer.send({"m": "examples", "id": message.get("id"), "examples": texts, "tensors": described}, packed)

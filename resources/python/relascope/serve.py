@@ -44,7 +44,7 @@ def serve(model: Any, inputs: Any, *, call: Optional[Callable[[Any, Any], Any]] 
     inputs: a Dataset, a DataLoader (its data and collate_fn), tensors (x, y), or a dictionary of splits; an example is (x, y) or a
     dictionary with `labels`. call(model, batch): the scores; else model(x) or model(**batch), of that .logits or the first of a tuple.
     show, classes: as those of watch(), for the first split; or a function of numbers of examples. tokenizer: one of transformers, or a
-    file. encode(input): a batch of typed ids or a dropped picture. fresh(seed): a model with new weights. run: answers in run.log().
+    file. encode(input): a batch of typed ids [S, n], or of dropped pictures [S, channels, height, width] from 0 to 1. fresh(seed): a model with new weights. run: answers in run.log().
     name: as it is asked for, "served:NAME"; else that of the program. amp: the type of autocast, else none. Raises RunError."""
     return Served(model, inputs, call, show, classes, tokenizer, encode, fresh, run, name, amp)
 
