@@ -9,7 +9,7 @@ import json
 import logging
 
 from run_support import TOP, WithRuns, main
-from serve_support import Refused, Serving
+from serve_support import Serving
 
 import relascope
 import torch
@@ -111,7 +111,8 @@ class TestPoints(Serving):
                 ("Gemma2ForCausalLM", transformers.Gemma2Config(**grouped, head_dim=8), rotated, (), True),
                 ("GPTNeoXForCausalLM", transformers.GPTNeoXConfig(**common), rotated, ("hook_resid_mid",), True),
                 ("CohereForCausalLM", transformers.CohereConfig(**grouped), rotated, ("hook_resid_mid",), True),
-                ("FalconForCausalLM", transformers.FalconConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4), rotated, ("hook_resid_mid",), True),
+                ("FalconForCausalLM", transformers.FalconConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4), rotated,
+                 ("hook_resid_mid",), True),
                 ("OPTForCausalLM", transformers.OPTConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, ffn_dim=64,
                                                           word_embed_proj_dim=32, max_position_embeddings=32), (), (), True),
                 ("BloomForCausalLM", transformers.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4), (), (), True),
@@ -174,7 +175,8 @@ class TestPoints(Serving):
         self.assertIn("layers.0.blocks.0.attn.softmax: its maps [32, 1, 16, 16] are of pieces of the input", found.left_out)
         xcit = timm.create_model("xcit_nano_12_p16_224", img_size=64, depth=1, num_classes=3)
         self.assertIn("blocks.0: its maps are 32 x 32, not of the 16 positions", found_in(xcit, torch.rand(2, 3, 64, 64))[0].left_out)
-        config = transformers.AlbertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, embedding_size=16, num_labels=3)
+        config = transformers.AlbertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64,
+                                           embedding_size=16, num_labels=3)
         found, _ = found_in(drawn(transformers.AlbertForSequenceClassification(config)), {"input_ids": torch.randint(5, 60, (2, 9))})
         self.assertEqual([name for name in found.points if name.endswith("pattern")], [f"blocks.{k}.attn.hook_pattern" for k in range(3)])
         self.assertFalse(any("resid" in name for name in found.points))

@@ -334,17 +334,21 @@ class TestPasses(Serving):
                 return "".join(chr(97 + each) for each in ids)
         torch.manual_seed(0)
         data = [{"input_ids": list(range(1, 4 + k % 3)), "labels": [-100] + list(range(1, 3 + k % 3)), "text": "left out"} for k in range(6)]
-        served = self.served(Words(), {"train": data, "validation": data[:4], "moved": [{**each, "labels": each["input_ids"]} for each in data]}, tokenizer=Tokenizer(), name="words")
+        served = self.served(Words(), {"train": data, "validation": data[:4], "moved": [{**each, "labels": each["input_ids"]} for each in data],
+                                       "long": [{"input_ids": list(range(1, 30)) * 3}] * 2},
+                             tokenizer=Tokenizer(), name="words")
 
         def ask(client):
             found = client.ask("declare")[0]
             self.assertEqual(found["input"], {"kind": "tokens", "length": 3, "vocabulary": 30, "causal": False})
             self.assertEqual(found["output"], {"kind": "tokens", "vocabulary": 30})
-            self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation", "moved"])
+            self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation", "moved", "long"])
             seen, blob = client.ask("examples", split="train", indices=[0, 2])
             self.assertEqual(client.values(seen["tensors"]["tokens"], blob).tolist(), [[1, 2, 3, -1, -1], [1, 2, 3, 4, 5]])
             self.assertEqual(client.values(seen["tensors"]["labels"], blob).tolist(), [[-100, 1, 2, -100, -100], [-100, 1, 2, 3, 4]])
             self.assertEqual(seen["examples"][0], {"origin": "train 0", "length": 3, "pieces": ["b", "c", "d"], "text": "bcd"})
+            long = list(range(1, 30)) * 3
+            self.assertTrue(torch.equal(client.forward(input=torch.tensor([long]))[0], client.forward(indices=[0], split="long")[0]))
             labels, blob = client.ask("examples", split="moved", indices=[0, 2], only="labels")
             self.assertEqual(list(labels["tensors"]), ["labels"])
             self.assertEqual(client.values(labels["tensors"]["labels"], blob).tolist(), [[2, 3, -100, -100, -100], [2, 3, 4, 5, -100]])

@@ -173,7 +173,8 @@ def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
         output["names"] = examples.classes
     first = next((each for each in model.parameters() if each.is_floating_point()), None)
     return {"model": type(model).__name__, "parameters": sum(each.numel() for each in model.parameters()),
-            "device": str(first.device) if first is not None else "cpu", "dtype": str(first.dtype).removeprefix("torch.") if first is not None else "",
+            "device": str(first.device) if first is not None else "cpu",
+            "dtype": str(first.dtype).removeprefix("torch.") if first is not None else "",
             "input": given_kind, "output": output, "grows": given_kind["kind"] == "tokens"}
 
 
@@ -398,7 +399,8 @@ class _Forward:
         point = self.found.points.get(f"{block.name}.hook_resid_post")
         if point is None or stream.ndim != 3 or stream.shape[2] != point.sizes[2] or stream.shape[0] != batch \
                 or not stream.is_floating_point():
-            raise PassError("after", f"has a stream of the shape {list(stream.shape)}; [{batch}, position, {point.sizes[2] if point else 'dim'}] is needed")
+            width = point.sizes[2] if point else "dim"
+            raise PassError("after", f"has a stream of the shape {list(stream.shape)}; [{batch}, position, {width}] is needed")
         first = next(each for each in self.served.model.parameters() if each.is_floating_point())
         side = block.name.split(".")[0]
         for name in self.actions:  # what lies in a block that is not run cannot be met

@@ -287,7 +287,7 @@ class Finder(Attentions):
         part = "rel" if attention.relational else "cross_attn" if cross else "attn"
         if length is not None and (rows != length or columns != length and not cross):
             return self.leave_out(f"{block.name}: its maps are {rows} x {columns}, not of the {length} positions")
-        causal = rows == columns > 1 and not bool((attention.pattern.triu(1) > 0).any())
+        causal = attention.causal
         if attention.relational:
             self._find_relational(attention)
         for name, spot in attention.spots.items():
