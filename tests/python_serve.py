@@ -192,6 +192,44 @@ class TestPoints(Serving):
         with self.assertRaisesRegex(relascope.RunError, "answers differently each time"):
             found_in(Drawn(), torch.rand(2, 3, 4))
 
+    def test_additions_outside_of_modules(self):
+        """Modules that give what their caller adds to the stream."""
+        class Attends(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm, self.qkv, self.out = nn.LayerNorm(16), nn.Linear(16, 48), nn.Linear(16, 16)
+
+            def forward(self, x):
+                q, k, v = (each.unflatten(2, (4, 4)).transpose(1, 2) for each in self.qkv(self.norm(x)).chunk(3, -1))
+                return self.out((torch.softmax(q @ k.mT / 2, -1) @ v).transpose(1, 2).flatten(2))
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                feeds = (nn.Sequential(nn.LayerNorm(16), nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16)) for _ in range(2))
+                self.embed, self.layers = nn.Embedding(20, 16), nn.ModuleList([nn.ModuleList([Attends(), feed]) for feed in feeds])
+                self.norm, self.head = nn.LayerNorm(16), nn.Linear(16, 3)
+
+            def forward(self, x):
+                x = self.embed(x)
+                for attends, feed in self.layers:
+                    x = attends(x) + x
+                    x = feed(x) + x
+                return self.head(self.norm(x).mean(1))
+        model, ids = drawn(Model()), torch.arange(14).reshape(2, 7)
+        found, call = found_in(model, ids)
+        for block in range(2):
+            self.assertEqual(sorted(name[9:] for name in found.points if name.startswith(f"blocks.{block}.")), WHOLE)
+        values = {}
+        proofs.run(found, call, list(found.points), 2, lambda name, tensor: values.setdefault(name, tensor))
+        for block in "blocks.0.", "blocks.1.":
+            mid = values[block + "hook_resid_pre"] + values[block + "hook_attn_out"]
+            torch.testing.assert_close(values[block + "hook_resid_mid"], mid)
+            torch.testing.assert_close(values[block + "hook_resid_post"], mid + values[block + "hook_mlp_out"])
+        self.assertTrue(torch.equal(values["blocks.0.hook_resid_post"], values["blocks.1.hook_resid_pre"]))
+        self.assertEqual([block.skip for block in found.blocks], [True, True])
+        self.assertIn("ln_final.hook_normalized", found.points)
+
     def test_what_the_user_names(self):
         class Block(nn.Module):
             def __init__(self):

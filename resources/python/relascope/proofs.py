@@ -117,6 +117,8 @@ def _like(returned: Any, stream: Any) -> Any:
 def run(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int, change: Callable[[str, Any], Any], *, amp: Any = None,
         gradients: bool = False, after: Optional[tuple[str, Any]] = None) -> Any:
     """The scores of one pass, in which `change` gets the points `names` and returns the tensors to go on with."""
+    if after is not None and found.block(after[0]).returned is None:  # no module to skip: its output is exchanged
+        return _exchanged_after(found, call, names, batch, change, after, amp=amp, gradients=gradients)
     visit = Visit(found.points, batch, change)
     visit.wanted = set(names)  # type: ignore[attr-defined]
     sites = found.sites(names)
@@ -130,6 +132,20 @@ def run(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int,
         if "hook_logits" in names:
             scores = change("hook_logits", scores)
     return scores
+
+
+def _exchanged_after(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int, change: Callable[[str, Any], Any],
+                     after: tuple[str, Any], **more: Any) -> Any:
+    """run() of a block whose output is made outside of its module: what stands there is the given stream."""
+    post = f"{after[0]}.hook_resid_post"
+
+    def exchange(name: str, tensor: Any) -> Any:
+        if name == post:
+            tensor = after[1]
+        return change(name, tensor) if name in names else tensor
+    if not found.block(after[0]).skip:
+        raise PassError(after[0], "cannot be skipped: the rest of the model needs more than its stream")
+    return run(found, call, [*names, *([] if post in names else [post])], batch, exchange, **more)
 
 
 def _close(a: Any, b: Any, far: float) -> bool:
