@@ -541,6 +541,7 @@ class TestHostile(Serving):
         draw, descriptors = random.Random(2), len(os.listdir("/proc/self/fd"))
         while count > 0:
             child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", script], stdout=subprocess.PIPE)
+            self.addCleanup(child.kill)
             os.set_blocking(child.stdout.fileno(), False)
             while not child.stdout.read():
                 self.now.answer(0.02)
@@ -557,12 +558,12 @@ class TestHostile(Serving):
                 return real(peer, *args, **more)
             relascope.door.Peer.send = send
             try:
-                end = time.monotonic() + 20
+                end = time.monotonic() + 60
                 while child.poll() is None and time.monotonic() < end:
                     self.now.answer(0.01)
             finally:
                 relascope.door.Peer.send = real
-            child.wait()
+            self.assertIsNotNone(child.poll())
             child.stdout.close()
             for _ in range(5):
                 self.now.answer(0.01)

@@ -49,6 +49,10 @@ def serve(model: Any, inputs: Any, *, call: Optional[Callable[[Any, Any], Any]] 
     file. encode(input): a batch of typed ids [S, n], or of dropped pictures [S, channels, height, width] from 0 to 1. fresh(seed): a
     model with new weights. run: answers in run.log(). name: as it is asked for, "served:NAME"; else that of the program. amp: the type
     of autocast, else none. Raises RunError."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise RunError("serve", "needs PyTorch, which is not installed") from None
     return Served(model, inputs, call, show, classes, tokenizer, encode, fresh, run, name, amp)
 
 
