@@ -254,6 +254,29 @@ class TestPasses(Serving):
             client.forward(("blocks.2.attn.hook_z", "read"))
         self.asked(served, ask)
 
+    def test_16_bits_scripts_and_counters(self):
+        class Counts(Pictures):
+            def __init__(self):
+                super().__init__()
+                self.seen, self.more = 0, torch.jit.script(nn.Sequential(nn.Linear(3, 3)))
+                self.register_buffer("calls", torch.zeros(()))
+
+            def forward(self, images):
+                self.seen += 1
+                self.calls += 1
+                return self.more(super().forward(images))
+        for model, more, far in (Counts(), {}, 2e-6), (Pictures().bfloat16(), {}, 2e-2), (Pictures(), {"amp": torch.bfloat16}, 2e-2):
+            served = self.served(model, self.data, name="odd", **more)
+
+            def ask(client):
+                names = [each["name"] for each in client.ask("declare")[0]["points"]]
+                base, (scores, read) = client.forward()[0], client.forward(*((name, "read") for name in names))
+                torch.testing.assert_close(scores, base, rtol=0, atol=far)
+                self.assertEqual({each.dtype for each in read.values()}, {torch.float32})
+            self.asked(served, ask)
+            served.close()
+            self.assertEqual((getattr(model, "seen", 0), float(getattr(model, "calls", 0))), (0, 0.0))
+
     def test_surgery(self):
         def ask(client):
             before = client.ask("declare")[0]
