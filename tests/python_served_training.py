@@ -407,8 +407,8 @@ class TestEngine(Serving):
         torch.backends.mha.set_fastpath_enabled(True)
         with self.engine() as engine:
             seen = []
-            for _ in range(2):
-                answer = relascope.analyse(served, "ablate", engine=engine, progress=seen.append, examples=500)
+            for which in served, "served:asked":
+                answer = relascope.analyse(which, "ablate", engine=engine, progress=seen.append, examples=500)
                 self.assertEqual(answer["words"], ["ablate", "served:asked", "--examples=500"])
                 np.testing.assert_allclose(answer["scores"], wanted, rtol=0, atol=2e-6)
             self.assertEqual(seen, [0.5, 0.5])

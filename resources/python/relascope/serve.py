@@ -287,6 +287,13 @@ class Served:
             door.drop(peer)
 
 
+def served_here(word: Any) -> Optional[Served]:
+    """The model that a word names, if this process serves it: itself, or "served:NAME"."""
+    if isinstance(word, Served):
+        return word
+    return next((each for each in list(_open) if each._door is not None and word == f"served:{each.name}"), None)
+
+
 def _first(given: Any, length: int) -> Any:
     """The first tokens of what a model is called with."""
     if hasattr(given, "detach"):
