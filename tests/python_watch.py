@@ -143,6 +143,37 @@ class TestModules(Watching):
         self.same(capture, "attention-sa", 0, torch.softmax(x @ x.mT, -1)[:1].expand(2, -1, -1))
         np.testing.assert_array_equal(capture.arrays["vectors"], x[0].numpy())
 
+    def test_weights_that_nobody_returns(self):
+        """Of a model's own code, found by following its tensors: a softmax that is multiplied, and relations."""
+        class Own(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.q, self.k, self.v = (nn.Linear(8, 8) for _ in range(3))
+
+            def forward(self, x):
+                q, k, v = (layer(x).unflatten(2, (2, 4)).transpose(1, 2) for layer in (self.q, self.k, self.v))
+                weights = torch.softmax(q @ k.mT / 2, -1)
+                r = torch.einsum("bhid,bhjd->bijh", q, k)
+                return (weights @ v).transpose(1, 2).flatten(2), torch.einsum("bhij,bijr->bihr", weights, r)
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.blocks = nn.ModuleList([Own(), Own()])
+
+            def forward(self, x):
+                for block in self.blocks:
+                    x = block(x)[0]
+                return x
+        torch.manual_seed(0)
+        model, x = Model(), torch.randn(2, 5, 8)
+        capture = self.captured(model, x, 1)
+        self.assertEqual(capture.layers, ["layer 1", "layer 2"])
+        own = model.blocks[0]
+        q, k = (layer(x).unflatten(2, (2, 4)).transpose(1, 2) for layer in (own.q, own.k))
+        self.same(capture, "attention-ra", 0, torch.softmax(q @ k.mT / 2, -1)[1])
+        self.same(capture, "relation", 0, (q @ k.mT)[1])
+
     def test_record(self):
         class Own(nn.Module):
             def forward(self, x):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A client that speaks with a served model as Relascope does, and what the tests of relascope.serve share."""
+import atexit
 import contextlib
 import os
+import shutil
 import socket
+import tempfile
 import threading
 
 import watch_support  # noqa: F401: ends the test where there is no PyTorch
@@ -13,6 +16,13 @@ import relascope
 import torch
 from relascope.door import Packed, runtime_folder
 from relascope.frames import Channel
+from torch import nn
+
+
+_PREFIX = "relascope-doors-"
+if _PREFIX not in os.environ.get("XDG_RUNTIME_DIR", ""):  # of this program and those that it starts
+    os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix=_PREFIX)
+    atexit.register(shutil.rmtree, os.environ["XDG_RUNTIME_DIR"], ignore_errors=True)
 
 
 class Refused(Exception):
@@ -52,6 +62,8 @@ class Client:
                 raise ConnectionError("the door is closed")
         if found[0].get("m") == "error":
             raise Refused(found[0])
+        if found[0].get("m") == "bye":
+            raise ConnectionError("the program says good-bye")
         if found[0].get("m") == "waiting":
             self.waited.append(found[0])
             return self.receive(seconds)
@@ -102,6 +114,40 @@ class Client:
             found, blob = self.receive()
         self.answered = found
         return self.values(found["tensor"], blob), read
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2, self.a = nn.LayerNorm(16), nn.LayerNorm(16), nn.MultiheadAttention(16, 4, 0.1, batch_first=True)
+        self.up, self.down, self.drop = nn.Linear(16, 32), nn.Linear(32, 16), nn.Dropout(0.1)
+
+    def forward(self, x):
+        y = self.norm1(x)
+        x = x + self.drop(self.a(y, y, y, need_weights=False)[0])
+        return x + self.drop(self.down(torch.relu(self.up(self.norm2(x)))))
+
+
+class Pictures(nn.Module):
+    """A small model of images of 12 x 12 pixels in 9 patches behind a class token."""
+
+    def __init__(self, depth=3):
+        super().__init__()
+        self.patches, self.first, self.places = nn.Conv2d(3, 16, 4, 4), nn.Parameter(torch.randn(1, 1, 16)), nn.Parameter(torch.randn(1, 10, 16))
+        self.blocks, self.norm, self.head = nn.ModuleList([Block() for _ in range(depth)]), nn.LayerNorm(16), nn.Linear(16, 3)
+        self.batch = nn.BatchNorm1d(16)
+
+    def forward(self, images):
+        x = self.patches(images).flatten(2).transpose(1, 2)
+        x = torch.cat([self.first.expand(len(x), -1, -1), x], 1) + self.places
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.batch(self.norm(x)[:, 0]))
+
+
+def pictures(**more):
+    torch.manual_seed(0)
+    return Pictures(**more), (torch.randn(24, 3, 12, 12), torch.randint(3, (24,)))
 
 
 class Serving(WithRuns):

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relascope in Python: write runs of one's own, watch models of PyTorch, ask Relascope's engine, read runs.
+"""Relascope in Python: write runs of one's own, watch and serve models of PyTorch, ask Relascope's engine, read runs.
 
     run = relascope.Run("runs/mine", model={"name": "my ViT"})       # write: run.log(), run.capture(), run.weights()
     relascope.watch(model, run, every=100, inputs=probe)             # maps of a model of PyTorch along its training
     relascope.record("similarity", r, kind="relation")               # a map of one's own, inside a forward
+    relascope.serve(model, validation, run=run).wait()               # edits and analyses of a model that this process has
     relascope.analyse("runs/mine", "scan", seconds=20)               # the engine: analyse, command, maps, edit, generate
     relascope.fit_relation("runs/mine", "same kind").auc             # a relation that is fitted afterwards
     relascope.read("runs/mine").metrics("validation")                # what is in a run folder
     relascope.map(weights), relascope.show("runs/mine")              # a picture in a notebook, the window
 
-It needs NumPy; watch() also needs PyTorch, and the engine an installed Relascope. Errors are RunError or EngineError,
+It needs NumPy; watch() and serve() also need PyTorch, and the engine an installed Relascope. Errors are RunError or EngineError,
 each one sentence.
 """
 import os as _os
@@ -33,5 +34,5 @@ def read(path: "_Union[str, _os.PathLike[str]]") -> reading.Run:
     return reading.Run(path)
 
 
-__all__ = ["Engine", "EngineError", "FittedRelation", "Inputs", "Layer", "MapPicture", "Run", "RunError", "Watch", "__version__", "analyse", "command",
-           "edit", "fit_relation", "generate", "map", "maps", "read", "record", "show", "watch"]
+__all__ = ["Engine", "EngineError", "FittedRelation", "Inputs", "Layer", "MapPicture", "Run", "RunError", "Served", "Watch", "__version__",
+           "analyse", "command", "edit", "fit_relation", "generate", "map", "maps", "point", "read", "record", "serve", "show", "watch"]

@@ -15,7 +15,7 @@ from . import reading
 from .door import MOST_KEPT, Cancelled, Gone, Packed, Peer, unpack
 from .examples import MOST_SHOWN
 from .files import array_of
-from .passes import PassError
+from .passes import PassError, own_numbers
 from .points import Point
 from .proofs import Found, run
 
@@ -34,9 +34,9 @@ def tensors_of_model(model: Any) -> Iterator[tuple[str, Any]]:
     yield from model.named_buffers()
 
 
-def version_of(model: Any) -> int:
+def version_of(served: "Served") -> int:
     """A number that changes with the weights."""
-    return sum(0 if each.is_inference() else each._version for _, each in tensors_of_model(model))
+    return sum(0 if each.is_inference() else each._version for each in served.tensors)
 
 
 def as_own(tensor: Any, own: Any) -> Any:
@@ -80,7 +80,7 @@ def checksum_of(model: Any) -> int:
 def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[None]:
     """The pass runs with kept weights, or new ones, or those that the question has begun with."""
     found: Optional[dict[str, Any]] = None
-    now = version_of(served.model)
+    now = version_of(served)
     if isinstance(wanted, Mapping) and "step" in wanted:
         found = _kept_step(served, wanted["step"])
     elif isinstance(wanted, Mapping) and "fresh" in wanted:
@@ -137,9 +137,7 @@ def _fresh(served: "Served", seed: Any) -> dict[str, Any]:
     make = served.fresh
 
     def made() -> dict[str, Any]:
-        import torch
-        devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
-        with torch.random.fork_rng(devices=devices):
+        with own_numbers():
             model = make(seed)
         return _fitting(served, dict(tensors_of_model(model)), "fresh()")
     return _remembered(served, ("fresh", seed), made)
@@ -175,7 +173,8 @@ def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
         output["names"] = examples.classes
     first = next((each for each in model.parameters() if each.is_floating_point()), None)
     return {"model": type(model).__name__, "parameters": sum(each.numel() for each in model.parameters()),
-            "device": str(first.device) if first is not None else "cpu", "dtype": str(first.dtype).removeprefix("torch.") if first is not None else "",
+            "device": str(first.device) if first is not None else "cpu",
+            "dtype": str(first.dtype).removeprefix("torch.") if first is not None else "",
             "input": given_kind, "output": output, "grows": given_kind["kind"] == "tokens"}
 
 
@@ -200,7 +199,7 @@ def declared(served: "Served") -> dict[str, Any]:
     splits = [{"name": each.name, "size": each.size, "labels": _has_labels(served, each)} for each in served.examples.splits]
     message = {
         "name": served.name, "program": served.program, "step": served.run.step if served.run is not None else 0,
-        "version": version_of(served.model), "crc32": served.checksum(), **{key: value for key, value in facts.items() if key != "grows"},
+        "version": version_of(served), "crc32": served.checksum(), **{key: value for key, value in facts.items() if key != "grows"},
         "blocks": [block.name for block in found.blocks],
         "layers": {block.name: {**_layer(block.facts), "skip": block.skip, "streams": block.stream is not None} for block in found.blocks},
         "points": [{"name": point.name, "axes": list(point.axes), "sizes": _sizes(point, facts["grows"]), "causal": point.causal,
@@ -244,7 +243,7 @@ def forget_tokenizer(served: "Served") -> None:
 def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
     """Answers one request on its connection. Raises PassError with what is wrong with it."""
     kind, number = message.get("m"), message.get("id")
-    if kind != "backward":
+    if kind == "forward":
         peer.graph = None
     if kind == "declare":
         with served.lock:
@@ -257,7 +256,7 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
         _backward(served, peer, message, blob)
     elif kind == "checksum":
         with served.lock:
-            peer.send({"m": "checksum", "id": number, "crc32": served.checksum(), "version": version_of(served.model),
+            peer.send({"m": "checksum", "id": number, "crc32": served.checksum(), "version": version_of(served),
                        "step": served.run.step if served.run is not None else 0})
     elif kind == "keep":
         _keep(peer, message, blob)
@@ -281,7 +280,7 @@ def _examples(served: "Served", peer: Peer, message: Mapping[str, Any]) -> None:
     split = examples.split(str(message.get("split")))
     indices = examples.numbers(split, message.get("indices"), MOST_SHOWN)
     with served.lock:
-        texts, tensors = examples.shown(split, indices)
+        texts, tensors = examples.shown(split, indices, message.get("only") == "labels")
     packed = Packed()
     described = {name: packed.add(values) for name, values in tensors.items()}
     peer.send({"m": "examples", "id": message.get("id"), "examples": texts, "tensors": described}, packed)
@@ -361,7 +360,7 @@ class _Forward:
             self.peer.version = check
         with served.passing(), with_weights(served, message.get("weights"), check if type(check) is int else None):
             given, batch = self._given()
-            after = self._after(given)
+            after = self._after(batch)
             scores = run(self.found, lambda: served.examples.answer(given), list(self.actions), batch, self._change, amp=served.amp,
                          gradients=self.gradients, after=after)
             lacking = [name for name in self.actions if name not in self.met]
@@ -371,7 +370,7 @@ class _Forward:
             described = packed.add(self._fits("scores", scores))
         if self.gradients:
             self.peer.graph = scores, self.leaves
-        self.peer.send({"m": "scores", "id": self.number, "tensor": described, "version": version_of(served.model),
+        self.peer.send({"m": "scores", "id": self.number, "tensor": described, "version": version_of(served),
                         "step": served.run.step if served.run is not None else 0}, packed)
 
     def _given(self) -> tuple[Any, int]:
@@ -389,7 +388,7 @@ class _Forward:
         indices = examples.numbers(split, message.get("indices"), _MOST_BATCH)
         return examples.parts(split, indices)[0], len(indices)
 
-    def _after(self, given: Any) -> Optional[tuple[str, Any]]:
+    def _after(self, batch: int) -> Optional[tuple[str, Any]]:
         after = self.message.get("after")
         if after is None:
             return None
@@ -398,8 +397,10 @@ class _Forward:
         block = self.found.block(str(after.get("block")))
         stream = unpack(self.peer, after.get("stream"), self.blob, "after")
         point = self.found.points.get(f"{block.name}.hook_resid_post")
-        if point is None or stream.ndim != 3 or stream.shape[2] != point.sizes[2] or not stream.is_floating_point():
-            raise PassError("after", f"has a stream of the shape {list(stream.shape)}; [batch, position, {point.sizes[2] if point else 'dim'}] is needed")
+        if point is None or stream.ndim != 3 or stream.shape[2] != point.sizes[2] or stream.shape[0] != batch \
+                or not stream.is_floating_point():
+            width = point.sizes[2] if point else "dim"
+            raise PassError("after", f"has a stream of the shape {list(stream.shape)}; [{batch}, position, {width}] is needed")
         first = next(each for each in self.served.model.parameters() if each.is_floating_point())
         side = block.name.split(".")[0]
         for name in self.actions:  # what lies in a block that is not run cannot be met

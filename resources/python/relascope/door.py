@@ -202,19 +202,26 @@ class Door:
 
     def poll(self, seconds: float) -> bool:
         """Takes what has arrived within that time. Whether any request waits."""
-        for file, _ in self._ready.poll(seconds):
-            if file == self._listening.fileno():
-                self._accept()
-                continue
-            peer = self.peers.get(file)
-            if peer is not None:
-                try:
-                    peer.take()
-                    if not peer.open:  # its last requests are answered to nobody
-                        self.drop(peer)
-                except Gone:
-                    self.drop(peer)
+        for _ in range(4):  # who has just connected may have asked already
+            found = self._ready.poll(seconds)
+            for file, _ in found:
+                self._take(file)
+            if not found or any(peer.waiting for peer in self.peers.values()):
+                break
+            seconds = 0
         return any(peer.waiting for peer in self.peers.values())
+
+    def _take(self, file: int) -> None:
+        if file == self._listening.fileno():
+            return self._accept()
+        peer = self.peers.get(file)
+        if peer is not None:
+            try:
+                peer.take()
+                if not peer.open:  # its last requests would be answered to nobody
+                    self.drop(peer)
+            except Gone:
+                self.drop(peer)
 
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):

@@ -191,7 +191,7 @@ def in_memory(parts: Any, size: int) -> int:
 class Channel:
     """Frames over a Unix socket, with shared memory. Never blocks but in send(), for `patience` seconds."""
 
-    def __init__(self, connection: socket.socket, patience: float = 5.0):
+    def __init__(self, connection: socket.socket, patience: float = 3.0):
         self.socket, self._reader, self._descriptors = connection, FrameReader(), list[int]()
         connection.setblocking(False)
         self._patience = patience

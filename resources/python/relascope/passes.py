@@ -352,48 +352,84 @@ def _mode() -> Any:
     return Mode
 
 
+class Modules:
+    """The modules of a model by their names, and the kinds of devices that its weights are on, looked up once."""
+
+    def __init__(self, model: Any):
+        import torch
+        self.named = list(model.named_modules())
+        self.seen = [(name, module) for name, module in self.named if not isinstance(module, torch.jit.ScriptModule)]  # those have no hooks
+        self.kinds = {each.device.type for each in model.parameters()} | {"cpu"}
+
+
+def seed(number: int) -> None:
+    """Seeds the random numbers of PyTorch (on devices that are in use), NumPy and Python."""
+    import torch
+    torch.default_generator.manual_seed(number)  # not torch.manual_seed(), which keeps a note for devices that are not in use
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        for generator in torch.cuda.default_generators:
+            generator.manual_seed(number)
+    random.seed(number)
+    np.random.seed(number)
+
+
 @contextlib.contextmanager
-def quiet(model: Any, amp: Any = None, gradients: bool = False) -> Iterator[None]:
+def own_numbers() -> Iterator[None]:
+    """Random numbers that begin as always, and are as before at the end."""
+    import torch
+    numbers, numpy_numbers = random.getstate(), np.random.get_state()
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+    try:
+        with torch.random.fork_rng(devices=devices):
+            seed(0)
+            yield
+    finally:
+        random.setstate(numbers)
+        np.random.set_state(numpy_numbers)
+
+
+@contextlib.contextmanager
+def quiet(modules: Modules, amp: Any = None, gradients: bool = False) -> Iterator[None]:
     """A pass that is the same each time and leaves nothing behind: flags as in eval(), but without a call of it, which may change
     weights; no autocast, or that of the type `amp`; no fast path; random numbers of their own."""
     import torch
-    training = [module for module in model.modules() if module.training]
-    numbers, numpy_numbers = random.getstate(), np.random.get_state()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+    training = [module for _, module in modules.named if module.training]
     with contextlib.ExitStack() as stack:
-        stack.enter_context(torch.random.fork_rng(devices=devices))
+        stack.enter_context(own_numbers())
         fast = torch.backends.mha.get_fastpath_enabled() if hasattr(torch.backends, "mha") else None
         if fast is not None:
             stack.callback(torch.backends.mha.set_fastpath_enabled, fast)
             torch.backends.mha.set_fastpath_enabled(False)
         stack.enter_context(torch.enable_grad() if gradients else torch.no_grad())
-        for kind in {p.device.type for p in model.parameters()} | {"cpu"}:
+        for kind in modules.kinds:
             stack.enter_context(torch.autocast(kind, enabled=amp is not None, dtype=amp))
         if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):  # compiled parts would hide what they call
             stack.enter_context(torch.compiler.set_stance("force_eager"))
 
         def back() -> None:
             for module in training:
-                module.training = True
-            random.setstate(numbers)
-            np.random.set_state(numpy_numbers)
+                _set_training(module, True)
         stack.callback(back)
         for module in training:
-            module.training = False
-        torch.manual_seed(0)
-        random.seed(0)
-        np.random.seed(0)
+            _set_training(module, False)
         yield
 
 
+def _set_training(module: Any, training: bool) -> None:
+    if "training" in vars(module):
+        vars(module)["training"] = training  # without what nn.Module does to set an attribute
+    else:
+        module.training = training
+
+
 @contextlib.contextmanager
-def meeting(model: Any, visitor: Visitor, sites: Optional[Sites]) -> Iterator[None]:
+def meeting(modules: Modules, visitor: Visitor, sites: Optional[Sites]) -> Iterator[None]:
     """What the model calls in this scope is met by the visitor: everything, or what is at sites."""
     global _passes
     mode = _mode()(visitor, sites)
     before = getattr(_state, "mode", None)
     with contextlib.ExitStack() as stack:
-        for name, module in model.named_modules():
+        for name, module in modules.seen:
             stack.callback(module.register_forward_pre_hook(mode.before(name), with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(mode.after, with_kwargs=True).remove)
         _state.mode, _passes = mode, _passes + 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
-from .passes import Frame, PassError, Sites, View, Visitor, meeting, quiet
-from .points import Block, Finder, Point, Trace
+from .passes import Frame, Modules, PassError, Sites, View, Visitor, meeting, quiet
+from .points import Block, Finder, Point
 from .reading import RunError
+from .trace import Trace
 
 Call = Callable[[Any], Any]  # what it is called with, to the scores
 CLOSE, CLOSE_16 = 1e-5, 2e-2
@@ -19,8 +20,8 @@ class Found:
     def __init__(self, model: Any, finder: Finder, scores: View):
         self.model, self.points, self.blocks, self.left_out = model, finder.points, finder.blocks, finder.left_out
         self.scores = scores  # of what the call gives
-        self.drops = finder.trace.drops
-        embedded = next((call for call in finder.calls if call.name == "embedding" and finder.of_input(call.made_of[0]) and len(call.inputs) > 1), None)
+        self.drops, self.modules = finder.trace.drops, Modules(model)
+        embedded = next((call for call in finder.calls if call.name == "embedding" and len(call.inputs) > 1 and finder.of_input(call.made_of[0])), None)
         self.vocabulary = int(embedded.inputs[1].shape[0]) if embedded else 0
         self._sites: dict[frozenset, Sites] = {}
 
@@ -116,19 +117,35 @@ def _like(returned: Any, stream: Any) -> Any:
 def run(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int, change: Callable[[str, Any], Any], *, amp: Any = None,
         gradients: bool = False, after: Optional[tuple[str, Any]] = None) -> Any:
     """The scores of one pass, in which `change` gets the points `names` and returns the tensors to go on with."""
+    if after is not None and found.block(after[0]).returned is None:  # no module to skip: its output is exchanged
+        return _exchanged_after(found, call, names, batch, change, after, amp=amp, gradients=gradients)
     visit = Visit(found.points, batch, change)
     visit.wanted = set(names)  # type: ignore[attr-defined]
     sites = found.sites(names)
-    with quiet(found.model, amp, gradients), skipped(found, after[0] if after else None, after[1] if after else None, visit):
+    with quiet(found.modules, amp, gradients), skipped(found, after[0] if after else None, after[1] if after else None, visit):
         if sites is None:
             scores = call()
         else:
-            with meeting(found.model, visit, sites):
+            with meeting(found.modules, visit, sites):
                 scores = call()
         scores = found.scores.to(scores, batch)
         if "hook_logits" in names:
             scores = change("hook_logits", scores)
     return scores
+
+
+def _exchanged_after(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int, change: Callable[[str, Any], Any],
+                     after: tuple[str, Any], **more: Any) -> Any:
+    """run() of a block whose output is made outside of its module: what stands there is the given stream."""
+    post = f"{after[0]}.hook_resid_post"
+
+    def exchange(name: str, tensor: Any) -> Any:
+        if name == post:
+            tensor = after[1]
+        return change(name, tensor) if name in names else tensor
+    if not found.block(after[0]).skip:
+        raise PassError(after[0], "cannot be skipped: the rest of the model needs more than its stream")
+    return run(found, call, [*names, *([] if post in names else [post])], batch, exchange, **more)
 
 
 def _close(a: Any, b: Any, far: float) -> bool:
@@ -138,19 +155,21 @@ def _close(a: Any, b: Any, far: float) -> bool:
 def find(model: Any, call: Call, given: Any, batch: int, other: Any = None, amp: Any = None) -> tuple[Found, Any]:
     """The points of a model that are found in one pass with `given`, each of them proved, and the scores. other: `given` with its
     examples the other way round. Raises RunError where the model answers differently each time."""
-    trace = Trace(given)
-    with quiet(model, amp):
-        with meeting(model, trace, None):
+    trace, modules = Trace(given), Modules(model)
+    with quiet(modules, amp):
+        with meeting(modules, trace, None):
             raw = call(given)
         again = call(given)
     far = CLOSE_16 if raw.dtype.itemsize < 4 or amp is not None else CLOSE
     if not trace.drops and not _close(again, raw, far):
         raise RunError("model", "answers differently each time; what is drawn in its forward cannot be measured")
-    finder = Finder(model, trace, raw, batch)
-    scores = View()
+    scores = View(("insert", 1)) if raw.ndim == 1 else View()
     if raw.ndim == 3 and raw.shape[0] != batch and raw.shape[1] == batch:
         scores = View(("permute", 1, 0, 2))
-        finder.points["hook_logits"].sizes = (batch, raw.shape[0], raw.shape[2])
+    if raw.ndim > 3 or scores.to(raw, batch).shape[0] != batch:
+        raise RunError("model", f"gives scores of the shape {list(raw.shape)} for {batch} examples; [S, classes] or [S, n, vocabulary] is "
+                                "needed: give call=, a function that gets model and batch and returns them")
+    finder = Finder(model, trace, scores.to(raw, batch), batch)
     found = Found(model, finder, scores)
     if trace.drops:
         found.left_out.append("the model drops attention weights in eval() too (dropout_p); it is served without")
@@ -170,8 +189,7 @@ def _prove(found: Found, finder: Finder, call: Callable[[], Any], batch: int, fa
     """A copy of a point changes nothing, another value changes the scores, and patterns are weights of what they multiply."""
     import torch
     for attention in finder.attentions:
-        sums = attention.pattern.float().sum(-1)
-        if not bool((((sums - 1).abs() < 100 * far) | (sums < 100 * far)).all()):
+        if not attention.weights:
             for name, point in list(found.points.items()):
                 if name.endswith("hook_pattern") and attention.spots["hook_pattern"].place().path == point.place.path:
                     _drop(found, name, "its rows do not add up to 1")
@@ -207,8 +225,8 @@ def _prove_product(found: Found, finder: Finder, attention: Any, batch: int, far
     """z is pattern times v."""
     import torch
     z, v = (attention.spots.get(name) for name in ("hook_z", "hook_v"))
-    if z is None or v is None or attention.relational:
-        return
+    if z is None or v is None or attention.relational or attention.pattern.is_meta:
+        return  # what a kernel makes is proved by a copy of its pattern
     heads = v.view.to(v.tensor, batch).float()
     heads = heads.repeat_interleave(attention.pattern.shape[1] // max(1, heads.shape[2]), 2)
     if heads.shape[2] != attention.pattern.shape[1] or heads.shape[1] != attention.pattern.shape[3]:

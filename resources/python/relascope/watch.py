@@ -5,8 +5,8 @@
 
 Found are: torch.nn.MultiheadAttention, what calls scaled_dot_product_attention (timm, transformers, one's own modules),
 modules that return their weights (transformers with attn_implementation="eager"), and the modules of `dual_attention`
-with their relations r_ij. Anything else is shown by one line in the model's forward, which costs nothing when nobody
-watches:
+with their relations r_ij; in a model with none of them whatever it divides by a softmax and multiplies. Anything else is
+shown by one line in the model's forward, which costs nothing when nobody watches:
 
     relascope.record("similarity", r, kind="relation")
 
@@ -25,10 +25,13 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Union
 import numpy as np
 
 from . import files
+from .attentions import Attentions
 from .capture import Inputs, Layer, tokens_beside
 from .kept import as_before
+from .passes import Modules, explicit, meeting
 from .reading import RunError
 from .run import Run
+from .trace import Trace, where_of
 
 RECORDED = ("relation", "attention", "relational_attention", "symbols")
 _state = threading.local()
@@ -118,8 +121,13 @@ class Watch:
             warnings.warn(text, stacklevel=3)
 
     def _look(self) -> tuple["_Probe", Any]:
-        with self._run._being_looked_at(), _Probe(self.model, self._inputs) as probe:
-            return probe, self._call()
+        with self._run._being_looked_at():
+            with _Probe(self.model, self._inputs) as probe:
+                output = self._call()
+            if not probe.layers() and not probe.left_out:
+                with as_before(self.model, self._inputs):
+                    probe.follow(self._call)
+        return probe, output
 
     def _write(self, step: int, layers: list[Layer], output: Any) -> None:
         self._last = step
@@ -239,20 +247,11 @@ def _seen(given: Any, samples: int, n: int) -> dict[str, Any]:
     return {}
 
 
-def _attention_of(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
-                  scale: Optional[float] = None, enable_gqa: bool = False) -> Any:
-    """The weights of scaled_dot_product_attention, float32 [S, h, n, m]."""
-    import torch
-    q, k = query.float(), key.float()
-    if enable_gqa:
-        k = k.repeat_interleave(q.shape[-3] // k.shape[-3], -3)
-    scores = (q @ k.transpose(-2, -1)) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    if is_causal:
-        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1), float("-inf"))
-    if attn_mask is not None:
-        scores = scores.masked_fill(~attn_mask, float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
-    nothing = (scores == float("-inf")).all(-1, keepdim=True)  # a row without any key has no weights
-    return torch.softmax(scores.masked_fill(nothing, 0.0), -1).masked_fill(nothing, 0.0)
+def _attention_of(*args: Any, **kwargs: Any) -> Any:
+    """The weights of scaled_dot_product_attention, [S, h, n, m]."""
+    taken: list[Any] = []
+    explicit(*args, **kwargs, at=lambda slot, tensor: taken.append(tensor) or tensor)
+    return taken[1]
 
 
 class _Probe:
@@ -313,6 +312,19 @@ class _Probe:
         self._taken.append((name or type(self.model).__name__, kind, values))
         if self._symbols:  # of the layer that reads them first
             self._taken.append((name, "symbols", self._symbols.pop()))
+
+    def follow(self, call: Callable[[], Any]) -> None:
+        """Takes what a model that calls nothing known divides by a softmax and multiplies, by following its tensors."""
+        import torch
+        trace = Trace(self._inputs if not callable(self._inputs) or hasattr(self._inputs, "shape") else ())
+        with meeting(Modules(self.model), trace, None), torch.no_grad():
+            call()
+        for found in Attentions(self.model, trace, self._samples()).attentions:
+            name = where_of(found.call.path)
+            for kind, values in ("relation", found.relations(self._samples())), ("attention", found.pattern):
+                if values is not None and not values.is_meta:
+                    self._taken.append((name, "relational_attention" if found.relational and kind == "attention" else kind,
+                                        values.detach().float().cpu().numpy()))
 
     def layers(self) -> list[Layer]:
         """What was taken, a layer for each module and call."""
