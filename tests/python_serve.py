@@ -9,7 +9,7 @@ import json
 import logging
 
 from run_support import TOP, WithRuns, main
-from serve_support import Refused, Serving
+from serve_support import Serving
 
 import relascope
 import torch
@@ -111,7 +111,8 @@ class TestPoints(Serving):
                 ("Gemma2ForCausalLM", transformers.Gemma2Config(**grouped, head_dim=8), rotated, (), True),
                 ("GPTNeoXForCausalLM", transformers.GPTNeoXConfig(**common), rotated, ("hook_resid_mid",), True),
                 ("CohereForCausalLM", transformers.CohereConfig(**grouped), rotated, ("hook_resid_mid",), True),
-                ("FalconForCausalLM", transformers.FalconConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4), rotated, ("hook_resid_mid",), True),
+                ("FalconForCausalLM", transformers.FalconConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4), rotated,
+                 ("hook_resid_mid",), True),
                 ("OPTForCausalLM", transformers.OPTConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, ffn_dim=64,
                                                           word_embed_proj_dim=32, max_position_embeddings=32), (), (), True),
                 ("BloomForCausalLM", transformers.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4), (), (), True),
@@ -174,7 +175,8 @@ class TestPoints(Serving):
         self.assertIn("layers.0.blocks.0.attn.softmax: its maps [32, 1, 16, 16] are of pieces of the input", found.left_out)
         xcit = timm.create_model("xcit_nano_12_p16_224", img_size=64, depth=1, num_classes=3)
         self.assertIn("blocks.0: its maps are 32 x 32, not of the 16 positions", found_in(xcit, torch.rand(2, 3, 64, 64))[0].left_out)
-        config = transformers.AlbertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, embedding_size=16, num_labels=3)
+        config = transformers.AlbertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64,
+                                           embedding_size=16, num_labels=3)
         found, _ = found_in(drawn(transformers.AlbertForSequenceClassification(config)), {"input_ids": torch.randint(5, 60, (2, 9))})
         self.assertEqual([name for name in found.points if name.endswith("pattern")], [f"blocks.{k}.attn.hook_pattern" for k in range(3)])
         self.assertFalse(any("resid" in name for name in found.points))
@@ -189,6 +191,44 @@ class TestPoints(Serving):
                 return self.a(x).mean(1) * self.calls
         with self.assertRaisesRegex(relascope.RunError, "answers differently each time"):
             found_in(Drawn(), torch.rand(2, 3, 4))
+
+    def test_additions_outside_of_modules(self):
+        """Modules that give what their caller adds to the stream."""
+        class Attends(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm, self.qkv, self.out = nn.LayerNorm(16), nn.Linear(16, 48), nn.Linear(16, 16)
+
+            def forward(self, x):
+                q, k, v = (each.unflatten(2, (4, 4)).transpose(1, 2) for each in self.qkv(self.norm(x)).chunk(3, -1))
+                return self.out((torch.softmax(q @ k.mT / 2, -1) @ v).transpose(1, 2).flatten(2))
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                feeds = (nn.Sequential(nn.LayerNorm(16), nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16)) for _ in range(2))
+                self.embed, self.layers = nn.Embedding(20, 16), nn.ModuleList([nn.ModuleList([Attends(), feed]) for feed in feeds])
+                self.norm, self.head = nn.LayerNorm(16), nn.Linear(16, 3)
+
+            def forward(self, x):
+                x = self.embed(x)
+                for attends, feed in self.layers:
+                    x = attends(x) + x
+                    x = feed(x) + x
+                return self.head(self.norm(x).mean(1))
+        model, ids = drawn(Model()), torch.arange(14).reshape(2, 7)
+        found, call = found_in(model, ids)
+        for block in range(2):
+            self.assertEqual(sorted(name[9:] for name in found.points if name.startswith(f"blocks.{block}.")), WHOLE)
+        values = {}
+        proofs.run(found, call, list(found.points), 2, lambda name, tensor: values.setdefault(name, tensor))
+        for block in "blocks.0.", "blocks.1.":
+            mid = values[block + "hook_resid_pre"] + values[block + "hook_attn_out"]
+            torch.testing.assert_close(values[block + "hook_resid_mid"], mid)
+            torch.testing.assert_close(values[block + "hook_resid_post"], mid + values[block + "hook_mlp_out"])
+        self.assertTrue(torch.equal(values["blocks.0.hook_resid_post"], values["blocks.1.hook_resid_pre"]))
+        self.assertEqual([block.skip for block in found.blocks], [True, True])
+        self.assertIn("ln_final.hook_normalized", found.points)
 
     def test_what_the_user_names(self):
         class Block(nn.Module):

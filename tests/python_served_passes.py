@@ -1,28 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tests the passes of relascope.serve(): what a client reads, exchanges, multiplies and puts, gradients, blocks that are not run,
-examples, sentences for what is wrong, frames that are none, and ends at any moment.
+examples, weights, and sentences for what is wrong.
 
 usage: python_served_passes.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy or PyTorch
 """
-import contextlib
-import fcntl
 import os
 import random
-import signal
-import socket
-import subprocess
-import sys
-import textwrap
-import time
+import warnings
 
-from run_support import TOP, WithRuns, main
-from serve_support import Block, Client, Packed, Pictures, Refused, Serving, pictures
+from run_support import WithRuns, main
+from serve_support import Block, Packed, Pictures, Refused, Serving, pictures
 
 import numpy as np
 import relascope
 import torch
-from relascope import frames
 from relascope.door import runtime_folder
 from torch import nn
 
@@ -38,11 +30,14 @@ class TestPasses(Serving):
         self.now.patience = 5.0
 
     def own(self, *indices):
+        return self.own_of(self.data[0][list(indices)])
+
+    def own_of(self, given):
         """What the model answers by itself, without the fast path of torch.nn, which rounds differently."""
         torch.backends.mha.set_fastpath_enabled(False)
         with torch.no_grad():
             self.model.eval()
-            answer = self.model(self.data[0][list(indices)])
+            answer = self.model(given)
             self.model.train()
         torch.backends.mha.set_fastpath_enabled(True)
         return answer
@@ -251,6 +246,30 @@ class TestPasses(Serving):
             client.forward(("blocks.2.attn.hook_z", "read"))
         self.asked(served, ask)
 
+    def test_16_bits_scripts_and_counters(self):
+        class Counts(Pictures):
+            def __init__(self):
+                super().__init__()
+                with warnings.catch_warnings(action="ignore"):
+                    self.seen, self.more = 0, torch.jit.script(nn.Sequential(nn.Linear(3, 3)))
+                self.register_buffer("calls", torch.zeros(()))
+
+            def forward(self, images):
+                self.seen += 1
+                self.calls += 1
+                return self.more(super().forward(images))
+        for model, more, far in (Counts(), {}, 2e-6), (Pictures().bfloat16(), {}, 2e-2), (Pictures(), {"amp": torch.bfloat16}, 2e-2):
+            served = self.served(model, self.data, name="odd", **more)
+
+            def ask(client):
+                names = [each["name"] for each in client.ask("declare")[0]["points"]]
+                base, (scores, read) = client.forward()[0], client.forward(*((name, "read") for name in names))
+                torch.testing.assert_close(scores, base, rtol=0, atol=far)
+                self.assertEqual({each.dtype for each in read.values()}, {torch.float32})
+            self.asked(served, ask)
+            served.close()
+            self.assertEqual((getattr(model, "seen", 0), float(getattr(model, "calls", 0))), (0, 0.0))
+
     def test_surgery(self):
         def ask(client):
             before = client.ask("declare")[0]
@@ -289,6 +308,29 @@ class TestPasses(Serving):
         self.asked(served, ask)
         self.assertTrue(torch.equal(torch.get_rng_state(), numbers))
 
+    def test_data_that_is_drawn_and_inputs_of_nobody(self):
+        class Drawn(torch.utils.data.Dataset):
+            def __len__(self):
+                return 6
+
+            def __getitem__(self, index):
+                return torch.randn(3, 12, 12) + random.random() + np.random.rand(), index % 3
+        loader = torch.utils.data.DataLoader(Drawn(), 2, collate_fn=lambda found: (torch.stack([x for x, _ in found]), torch.tensor([y for _, y in found])))
+        numbers = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
+        served = self.served(self.model, {"drawn": loader}, name="drawn", encode=lambda picture: torch.from_numpy(picture) * 2 - 1,
+                             call=lambda model, batch: model(batch[0] if isinstance(batch, tuple) else batch)[:, 0])
+
+        def ask(client):
+            self.assertEqual(client.ask("declare")[0]["output"], {"kind": "classes", "count": 1})
+            both, alone = client.forward(indices=[2, 5], split="drawn")[0], client.forward(indices=[5], split="drawn")[0]
+            self.assertEqual(both.shape, (2, 1))
+            torch.testing.assert_close(both[1:], alone, rtol=0, atol=1e-6)
+            picture = torch.arange(432).reshape(1, 3, 12, 12) / 431
+            torch.testing.assert_close(client.forward(input=picture)[0], self.own_of(picture * 2 - 1)[:, :1], rtol=0, atol=1e-6)
+        self.asked(served, ask)
+        self.assertTrue(torch.equal(torch.get_rng_state(), numbers[0]))
+        self.assertEqual((random.getstate(), np.random.get_state()[1].tolist()), numbers[1:])
+
     def test_texts(self):
         class Words(nn.Module):
             def __init__(self):
@@ -308,236 +350,30 @@ class TestPasses(Serving):
                 return "".join(chr(97 + each) for each in ids)
         torch.manual_seed(0)
         data = [{"input_ids": list(range(1, 4 + k % 3)), "labels": [-100] + list(range(1, 3 + k % 3)), "text": "left out"} for k in range(6)]
-        served = self.served(Words(), {"train": data, "validation": data[:4]}, tokenizer=Tokenizer(), name="words")
+        served = self.served(Words(), {"train": data, "validation": data[:4], "moved": [{**each, "labels": each["input_ids"]} for each in data],
+                                       "long": [{"input_ids": list(range(1, 30)) * 3}] * 2},
+                             tokenizer=Tokenizer(), name="words")
 
         def ask(client):
             found = client.ask("declare")[0]
             self.assertEqual(found["input"], {"kind": "tokens", "length": 3, "vocabulary": 30, "causal": False})
             self.assertEqual(found["output"], {"kind": "tokens", "vocabulary": 30})
-            self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation"])
+            self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation", "moved", "long"])
             seen, blob = client.ask("examples", split="train", indices=[0, 2])
             self.assertEqual(client.values(seen["tensors"]["tokens"], blob).tolist(), [[1, 2, 3, -1, -1], [1, 2, 3, 4, 5]])
             self.assertEqual(client.values(seen["tensors"]["labels"], blob).tolist(), [[-100, 1, 2, -100, -100], [-100, 1, 2, 3, 4]])
             self.assertEqual(seen["examples"][0], {"origin": "train 0", "length": 3, "pieces": ["b", "c", "d"], "text": "bcd"})
+            long = list(range(1, 30)) * 3
+            self.assertTrue(torch.equal(client.forward(input=torch.tensor([long]))[0], client.forward(indices=[0], split="long")[0]))
+            labels, blob = client.ask("examples", split="moved", indices=[0, 2], only="labels")
+            self.assertEqual(list(labels["tensors"]), ["labels"])
+            self.assertEqual(client.values(labels["tensors"]["labels"], blob).tolist(), [[2, 3, -100, -100, -100], [2, 3, 4, 5, -100]])
             a, _ = client.forward(indices=[0], split="train")
             b, _ = client.forward(input=torch.tensor([[1, 2, 3]]))
             self.assertTrue(torch.equal(a, b))
             with self.assertRaisesRegex(Refused, "has ids outside of 0 to 29"):
                 client.forward(input=torch.tensor([[1, 30]]))
         self.asked(served, ask)
-
-
-class TestHostile(Serving):
-    """Frames that are none, regions that are not what they say, and sides that end at any moment."""
-
-    def setUp(self):
-        self.model, self.data = pictures(depth=1)
-        self.now = self.served(self.model, self.data, name="hostile")
-        self.now.patience = 0.5
-        self.wanted = self.asked(self.now, lambda client: client.forward()[0])
-
-    def alive(self):
-        self.assertTrue(torch.equal(self.asked(self.now, lambda client: client.forward()[0]), self.wanted))
-        self.assertEqual(len(self.now._door.peers), 0)
-
-    def raw(self):
-        made = socket.socket(socket.AF_UNIX)
-        made.connect(os.path.join(runtime_folder(), "hostile.served"))
-        return made
-
-    def test_frames(self):
-        """As many as $RELASCOPE_FRAMES, mutated in any place; none ends the program or takes long."""
-        draw = random.Random(1)
-        packed = Packed()
-        values = packed.add(torch.ones(4))
-        ones, z = torch.ones(4).numpy().tobytes(), "blocks.0.attn.hook_z"
-        messages = [({"m": "hello", "protocol": 1, "version": "0", "pid": 1, "memory": True}, b""), ({"m": "declare", "id": 1}, b""),
-                    ({"m": "examples", "id": 2, "split": "validation", "indices": [0, 1]}, b""), ({"m": "unchanged", "id": 3}, b""),
-                    ({"m": "forward", "id": 3, "split": "validation", "indices": [0], "points": [[z, {"do": "exchange"}]]}, b""),
-                    ({"m": "forward", "id": 5, "indices": [1], "points": [[z, {"do": "factors", "axis": "head", "values": values}]]}, ones),
-                    ({"m": "forward", "id": 6, "indices": [1], "points": [[z, {"do": "put", "places": [None, [1], [2], None], "values": values}]]}, ones),
-                    ({"m": "forward", "id": 8, "indices": [1], "gradients": True, "points": [[z, {"do": "read", "gradient": True}]]}, b""),
-                    ({"m": "forward", "id": 9, "indices": [1], "after": {"block": "blocks.0", "stream": values}, "weights": {"step": 1}, "check": 2}, ones),
-                    ({"m": "forward", "id": 9, "input": values, "points": [], "weights": {"fresh": 1}}, ones), ({"m": "cancel", "id": 3}, b""),
-                    ({"m": "checksum", "id": 4}, b""), ({"m": "put", "id": 3, "tensor": values}, ones), ({"m": "keep", "id": 6, "key": "k", "tensor": values}, ones),
-                    ({"m": "forget", "key": "k"}, b""), ({"m": "backward", "id": 7, "gradient": values}, ones), ({"m": "declare", "memory": 1 << 40, "id": 8}, b"")]
-        strange = [None, True, -1, 0, 7, 1 << 40, -(1 << 63), (1 << 64) - 1, 1.5, float("nan"), "", "x", z, "blocks.0", [], [[]], {}, {"kept": "k"}, b"x",
-                   {"dtype": "bool", "sizes": [1 << 39] * 3, "at": 0}, {"dtype": "int64", "sizes": [2, -1], "at": 64}, [None] * 9, [1 << 30], ["x", "y"]]
-
-        def odd(value, chance):
-            if draw.random() < chance:
-                return draw.choice(strange)
-            if isinstance(value, dict):
-                return {key: odd(each, chance) for key, each in value.items() if draw.random() > chance / 3}
-            return [odd(each, chance) for each in value] if isinstance(value, list) else value
-        whole = [frames.frame(message, blob) for message, blob in messages]
-        count, sent, worst = int(os.environ.get("RELASCOPE_FRAMES", "3000")), 0, 0.0
-        got, asked, self.now.patience = 0, 0, 0.01
-        while sent < count:
-            made = self.raw()
-            made.setblocking(False)
-            with contextlib.closing(made), contextlib.suppress(OSError):
-                if draw.random() < 0.9:
-                    made.send(whole[0])
-                for _ in range(draw.randrange(1, 60)):
-                    message, blob = draw.choice(messages)
-                    frame = bytearray(frames.frame(odd(message, draw.choice((0, 0.05, 0.1, 0.3))) if draw.random() < 0.95 else message, blob))
-                    for _ in range(draw.choice((1, 2, 8)) if draw.random() < 0.05 else 0):
-                        at = draw.randrange(len(frame))
-                        if draw.random() < 0.6:
-                            frame[at] = draw.randrange(256)
-                        elif draw.random() < 0.5:
-                            del frame[at:at + draw.randrange(1, 9)]
-                        else:
-                            frame[at:at] = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 9)))
-                    sent += 1
-                    made.send(frame)
-                    if draw.random() < 0.8:
-                        began = time.monotonic()
-                        asked += self.now.answer(0.0)
-                        worst = max(worst, time.monotonic() - began)
-                    with contextlib.suppress(BlockingIOError):
-                        got += len(made.recv(1 << 20))
-                asked += self.now.answer(0.0)
-        for _ in range(50):
-            self.now.answer(0.01)
-        self.assertLess(worst, 5)
-        self.assertGreater(asked, count // 4)
-        if count > 10000:
-            print(f"{sent} frames, {asked} times answered, {got} bytes back, {worst:.3f} s at most")
-        self.now.patience = 5.0
-        self.alive()
-
-    def test_regions(self):
-        def region(size, sealed=True, says=None):
-            descriptor = os.memfd_create("x", os.MFD_ALLOW_SEALING)
-            os.ftruncate(descriptor, size)
-            if sealed:
-                fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
-            client = Client("hostile")
-            message = {"m": "keep", "id": 1, "key": "k", "tensor": {"dtype": "float32", "sizes": [4], "at": 0}, "memory": says or size}
-            socket.send_fds(client.channel.socket, [frames.frame(message)], [descriptor])
-            os.close(descriptor)
-            return client
-
-        def ask(*args, **more):
-            def run(first):
-                client = region(*args, **more)
-                with contextlib.closing(client):
-                    return client.receive()[0]
-            return self.asked(self.now, run)
-        self.assertEqual(ask(4096)["m"], "kept")
-        for args, more, sentence in ((4096,), {"sealed": False}, "not sealed against shrinking"), ((4096,), {"says": 8192}, "has 4096 bytes, and its message says 8192"), \
-                ((4096,), {"says": 1 << 50}, "bytes of shared memory; 1 to"):
-            with self.assertRaisesRegex(Refused, sentence):
-                ask(*args, **more)
-
-        def without(client):
-            client.send({"m": "declare", "id": 1, "memory": 100})
-            client.receive()
-        with self.assertRaisesRegex(Refused, "none came with it"):
-            self.asked(self.now, without)
-
-        def many(client):
-            descriptor = os.memfd_create("x")
-            with contextlib.suppress(OSError):
-                for _ in range(40):
-                    socket.send_fds(client.channel.socket, [frames.frame({"m": "forget", "key": "x"})], [descriptor])
-            os.close(descriptor)
-            client.receive()
-        with self.assertRaisesRegex((Refused, ConnectionError), "more shared memory was sent|closed"):
-            self.asked(self.now, many)
-        self.alive()
-
-    def test_many_connections(self):
-        clients = [self.raw() for _ in range(16)]
-        for _ in range(20):
-            self.now.answer(0.005)
-        with self.assertRaisesRegex(Refused, "is asked by 16 others already"):
-            self.asked(self.now, lambda client: client.receive(), greet=False)
-        for each in clients:
-            each.close()
-        for _ in range(20):
-            self.now.answer(0.005)
-        self.alive()
-
-    def test_a_side_that_stops_in_the_middle(self):
-        """A client that asks for an exchange and says nothing, and one that cancels."""
-        def silent(client):
-            with self.assertRaisesRegex(Refused, "no answer came within 0.5 seconds"):
-                client.ask("forward", indices=[0], points=[["blocks.0.attn.hook_z", {"do": "exchange"}]])
-                client.receive()
-        self.asked(self.now, silent)
-
-        def cancels(client):
-            with self.assertRaisesRegex(Refused, "cancelled"):
-                client.ask("forward", indices=[0], points=[["blocks.0.attn.hook_z", {"do": "exchange"}]])
-                client.send({"m": "cancel", "id": client.last})
-                client.receive()
-            client.forward()
-        self.asked(self.now, cancels)
-        self.alive()
-
-    def test_kills_of_the_client(self):
-        """A client that is killed at random frames: the program goes on, and nothing is left behind."""
-        count = int(os.environ.get("RELASCOPE_KILLS", "12"))
-        script = textwrap.dedent("""
-            import socket, sys
-            sys.path.insert(0, %r)
-            from relascope import frames
-            connection = socket.socket(socket.AF_UNIX)
-            connection.connect(%r)
-            channel = frames.Channel(connection)
-            connection.setblocking(True)
-
-            def receive():
-                while (found := channel.next()) is None:
-                    if not channel.receive():
-                        sys.exit()
-                return found
-            channel.send({"m": "hello", "protocol": 1, "version": "0", "pid": 1, "memory": True})
-            receive()
-            channel.send({"m": "declare", "id": 0})
-            names = [each["name"] for each in receive()[0]["points"]]
-            print(flush=True)
-            for number in range(1, 1 << 30):
-                channel.send({"m": "forward", "id": number, "indices": [0, 1, 2], "points": [[name, {"do": "exchange"}] for name in names]})
-                while (found := receive())[0]["m"] == "point":
-                    channel.send({"m": "put", "id": number, "tensor": found[0]["tensor"]}, [(0, found[1])], len(found[1]))
-            """ % (str(TOP / "resources/python"), os.path.join(runtime_folder(), "hostile.served")))
-        draw, descriptors = random.Random(2), len(os.listdir("/proc/self/fd"))
-        while count > 0:
-            child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", script], stdout=subprocess.PIPE)
-            os.set_blocking(child.stdout.fileno(), False)
-            while not child.stdout.read():
-                self.now.answer(0.02)
-            frames_left, sent = draw.randrange(1, 60), Client.receive
-            real = relascope.door.Peer.send
-
-            def send(peer, *args, **more):
-                nonlocal frames_left
-                frames_left -= 1
-                if frames_left == 0:
-                    child.send_signal(signal.SIGKILL)
-                    if draw.random() < 0.5:
-                        child.wait()
-                return real(peer, *args, **more)
-            relascope.door.Peer.send = send
-            try:
-                end = time.monotonic() + 20
-                while child.poll() is None and time.monotonic() < end:
-                    self.now.answer(0.01)
-            finally:
-                relascope.door.Peer.send = real
-            child.wait()
-            child.stdout.close()
-            for _ in range(5):
-                self.now.answer(0.01)
-            self.assertEqual(len(self.now._door.peers), 0)
-            self.assertTrue(all(not module._forward_hooks and not module._forward_pre_hooks and "forward" not in vars(module) for module in self.model.modules()))
-            count -= 1
-        self.alive()
-        self.assertEqual(len(os.listdir("/proc/self/fd")), descriptors)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,42 @@ ASKS = textwrap.dedent("""
 """ % (str(TOP / "tests"), str(TOP / "resources/python")))
 
 
+# A training on two processes, of which the first serves. Prints the checksum of the weights.
+RANK = textwrap.dedent("""
+    import os, sys, time
+    sys.path[:0] = [%r, %r]
+    served, place, folder, sys.argv = sys.argv[1] == "1", sys.argv[2], sys.argv[3], ["rank", "/"]
+    from serve_support import *
+    from relascope.answers import checksum_of
+    rank = int(os.environ["RANK"])
+    torch.distributed.init_process_group("gloo", init_method="file://" + place, rank=rank, world_size=2)
+    model, (x, y) = pictures()
+    wrapped, run = nn.parallel.DistributedDataParallel(model), None
+    if rank == 0:
+        run = relascope.Run(folder)
+    now = relascope.serve(wrapped, (x, y), run=run, name="ranks") if served else None
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
+    while served and rank == 0 and not now._door.peers:
+        now.answer(0.05)
+    torch.manual_seed(rank)
+    for step in range(1, 31):
+        picked = torch.randint(24, (8,))
+        nn.functional.cross_entropy(wrapped(x[picked]), y[picked]).backward()
+        optimizer.step(), optimizer.zero_grad()
+        end = time.monotonic() + (0.1 if served else 0)
+        while run is not None:
+            run.log(step, loss=0.0)
+            if time.monotonic() > end:
+                break
+    print(checksum_of(model), flush=True)
+    if run is not None:
+        run.done()
+    if now is not None:
+        now.close()
+    torch.distributed.destroy_process_group()
+""" % (str(TOP / "tests"), str(TOP / "resources/python")))
+
+
 class TestTraining(Serving):
     def asking(self, name):
         child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", ASKS, name], stdout=subprocess.PIPE, text=True)
@@ -115,6 +151,24 @@ class TestTraining(Serving):
                 self.assertEqual(set(alone), set(served))
                 for name, values in alone.items():
                     self.assertTrue(torch.equal(values, served[name]), name)
+
+    def test_two_processes(self):
+        def trained(served):
+            folder = self.own_folder()
+            ranks = [subprocess.Popen([sys.executable, "-W", "ignore", "-c", RANK, str(int(served)), str(folder / "place"), str(folder / "run")],
+                                      stdout=subprocess.PIPE, text=True, env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"})
+                     for rank in range(2)]
+            child = None
+            if served:
+                while not os.path.exists(os.path.join(runtime_folder(), "ranks.served")) and ranks[0].poll() is None:
+                    time.sleep(0.05)
+                child = self.asking("ranks")
+            said = [each.communicate(timeout=200)[0].split() for each in ranks]
+            return said, int(child.communicate(timeout=60)[0].split()[-1]) if child else 0
+        alone, _ = trained(False)
+        served, count = trained(True)
+        self.assertEqual(alone, served)  # their running means are of their own batches
+        self.assertGreater(count, 0)
 
     def test_one_question_one_set_of_weights(self):
         model, data = pictures()
@@ -353,8 +407,8 @@ class TestEngine(Serving):
         torch.backends.mha.set_fastpath_enabled(True)
         with self.engine() as engine:
             seen = []
-            for _ in range(2):
-                answer = relascope.analyse(served, "ablate", engine=engine, progress=seen.append, examples=500)
+            for which in served, "served:asked":
+                answer = relascope.analyse(which, "ablate", engine=engine, progress=seen.append, examples=500)
                 self.assertEqual(answer["words"], ["ablate", "served:asked", "--examples=500"])
                 np.testing.assert_allclose(answer["scores"], wanted, rtol=0, atol=2e-6)
             self.assertEqual(seen, [0.5, 0.5])

@@ -137,8 +137,7 @@ void TrainingRequests::probe(const LiveProbe& request, ProbeAnswer& answer) {
     };
     if (request.points) {
         const EvaluationMode evaluation(model);
-        answer.points = pointsOf(
-            model, inputOf(request.sample, options).to(model.device()));
+        answer.points = pointsOf(model, inputOf(request.sample, options).to(model.device()));
     }
     auto* own = m_job.edits.get();
     const HookScope ownScope(own ? &own->editor() : nullptr);

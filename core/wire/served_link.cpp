@@ -168,8 +168,7 @@ void SocketLink::lost() {
     m_socket = Descriptor();
     m_reader = ServedReader();
     throw Error("The process that serves " + m_name +
-                " has ended; what was measured is kept. Serve the model again, and repeat the "
-                "question.");
+                " has ended; serve the model again, and ask again.");
 }
 
 void SocketLink::connect() {

@@ -34,9 +34,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kSame = 2e-5;
 
-// Names of the data, the input and the weights.
-const std::set<std::string> kNamed = {"data",   "basis", "heading", "where", "input",
-                                      "origin", "label", "sample",  "a",     "b"};
+// Names of the data, the input and the weights; facts of weights are not known of served models.
+const std::set<std::string> kNamed = {"data",  "basis",  "heading", "where", "input",   "origin",
+                                      "label", "sample", "a",       "b",     "of_step", "step"};
 
 // Where two answers differ; empty: nowhere.
 std::string difference(const Json& a, const Json& b, const std::string& where = "") {
@@ -48,7 +48,7 @@ std::string difference(const Json& a, const Json& b, const std::string& where = 
     if (a.type() != b.type()) return where + ": " + a.dump() + " and " + b.dump();
     if (a.is_object()) {
         for (const auto& [key, value] : a.items()) {
-            if (kNamed.contains(key)) continue;
+            if (kNamed.contains(key) || key.starts_with("weight_")) continue;
             if (!b.contains(key)) return where + "." + key + " is missing";
             if (auto found = difference(value, b.at(key), where + "." + key); !found.empty())
                 return found;
@@ -67,6 +67,19 @@ std::string difference(const Json& a, const Json& b, const std::string& where = 
     return a == b ? "" : where + ": " + a.dump() + " and " + b.dump();
 }
 
+/// Images of which nothing else is known, as of served ones.
+class PlainImages : public ImageDataset {
+public:
+    explicit PlainImages(ImageDatasetPtr images) : m_images(std::move(images)) {}
+    const DatasetInfo& info() const override { return m_images->info(); }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        return m_images->read(index, pixels);
+    }
+
+private:
+    ImageDatasetPtr m_images;
+};
+
 /// A model and its served twin.
 class Twins {
 public:
@@ -74,6 +87,8 @@ public:
         const RunOptions& options,
         const std::function<void(NativeTwin&)>& change = [](NativeTwin&) {})
         : m_splits(datasets::openData(options.data)), m_native(options.model, 5, "cpu") {
+        if (options.model.input() == InputKind::Images)
+            m_splits.validation = std::make_shared<PlainImages>(asImages(m_splits.validation));
         m_link = std::make_shared<NativeTwin>("twin", untrainedModel(options.model, {}, 5),
                                               options.model, m_splits.validation);
         change(*m_link);
@@ -110,6 +125,7 @@ public:
         AnalysisSubject subject;
         subject.model = &model(served);
         subject.device = "cpu";
+        subject.classNames = data(served)->info().classNames;
         if (analysis.input == AnalysisInput::Data) {
             subject.data = data(served);
         } else {
@@ -251,6 +267,57 @@ TEST(ServedTwin, ReadsTextsAsItsTwin) {
     twins.expectSame("lens");
     twins.expectSame("patch", {}, {}, true);
     twins.expectSame("heads");
+}
+
+TEST(ServedTwin, ReadsSetsAsItsTwin) {
+    auto o = presetOptions("pairwise-order");
+    o.data.train_size = 2, o.data.validation_size = 40, o.data.test_size = 2;
+    Twins twins(o);
+    EXPECT_EQ(twins.model(true).options().input(), InputKind::Objects);
+    twins.expectSame("ablate", {{"examples", std::int64_t{30}}});
+    EXPECT_NEAR(twins.model(true).evaluate(twins.data(true), 16).loss,
+                twins.model(false).evaluate(twins.data(false), 16).loss, kSame);
+    const auto native = twins.model(false).probe(twins.sample(false, 1), {});
+    const auto served = twins.model(true).probe(twins.sample(true, 1), {});
+    ASSERT_EQ(native.probabilities.size(), served.probabilities.size());
+    for (std::size_t k = 0; k < native.probabilities.size(); ++k)
+        EXPECT_NEAR(native.probabilities[k], served.probabilities[k], kSame);
+}
+
+TEST(ServedTwin, SaysWhereGradientsDoNotFlow) {
+    Twins twins(pictures(), [](NativeTwin& twin) { twin.declared()["can"]["gradients"] = false; });
+    const auto patched = twins.answer(true, "patch", {}, {}, true);  // exact cells alone
+    EXPECT_FALSE(patched.empty());
+    try {
+        twins.answer(true, "scan", {{"examples", std::int64_t{40}}, {"untrained", std::int64_t{0}}},
+                     {}, false);
+        FAIL();
+    } catch (const OptionError& error) {
+        EXPECT_NE(std::string(error.what()).find("gradients do not flow"), std::string::npos);
+    }
+}
+
+TEST(ServedTwin, RefusesEditsWhereNothingCanBeReplaced) {
+    Twins twins(pictures(), [](NativeTwin& twin) {
+        for (auto& point : twin.declared()["points"]) point["replace"] = false;
+    });
+    for (const auto* edit : {"layer 1 attention zero", "layer 2 stream add 0.5"}) {
+        try {
+            twins.model(true).probe(twins.sample(true, 1), {}, twins.edits(true, {edit}));
+            ADD_FAILURE() << edit;
+        } catch (const OptionError& error) {
+            EXPECT_NE(std::string(error.what()).find("can be read in this model"),
+                      std::string::npos);
+        }
+    }
+    expectSameMaps(twins, {});
+}
+
+TEST(ServedTwin, SaysThatThereIsNoSuchDoor) {
+    Twins twins(pictures());
+    EXPECT_THROW(OpenedModel("served:other", "", "cpu"), Error);
+    EXPECT_THROW(OpenedModel("served:../other", "", "cpu"), OptionError);
+    EXPECT_THROW(OpenedModel("served:twin", "400", "cpu"), OptionError);
 }
 
 }  // namespace

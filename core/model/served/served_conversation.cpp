@@ -41,12 +41,12 @@ std::string blockIn(const std::string& point) {
 
 // The name of a module that says what its maps are (probe/layers.h); empty: they are not recorded.
 std::string moduleOfMaps(const std::string& prefix) {
+    static const std::map<std::string, std::string, std::less<>> modules = {
+        {"attn", ".self_attn"}, {"rel", ".relational_attention"}, {"rca", ".rca"}};
     const auto dot = prefix.rfind('.');
-    if (dot == std::string::npos) return {};
-    const auto block = prefix.substr(0, dot), last = prefix.substr(dot + 1);
-    if (last == "attn") return block + ".self_attn";
-    if (last == "rel") return block + ".relational_attention";
-    return last == "rca" ? prefix : std::string();
+    const auto found =
+        dot == std::string::npos ? modules.end() : modules.find(prefix.substr(dot + 1));
+    return found == modules.end() ? std::string() : prefix.substr(0, dot) + found->second;
 }
 
 // The closed cells of a pattern or of scores, with those that no head of no example reads: outside

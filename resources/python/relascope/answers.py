@@ -173,7 +173,8 @@ def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
         output["names"] = examples.classes
     first = next((each for each in model.parameters() if each.is_floating_point()), None)
     return {"model": type(model).__name__, "parameters": sum(each.numel() for each in model.parameters()),
-            "device": str(first.device) if first is not None else "cpu", "dtype": str(first.dtype).removeprefix("torch.") if first is not None else "",
+            "device": str(first.device) if first is not None else "cpu",
+            "dtype": str(first.dtype).removeprefix("torch.") if first is not None else "",
             "input": given_kind, "output": output, "grows": given_kind["kind"] == "tokens"}
 
 
@@ -242,7 +243,7 @@ def forget_tokenizer(served: "Served") -> None:
 def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
     """Answers one request on its connection. Raises PassError with what is wrong with it."""
     kind, number = message.get("m"), message.get("id")
-    if kind != "backward":
+    if kind == "forward":
         peer.graph = None
     if kind == "declare":
         with served.lock:
@@ -279,7 +280,7 @@ def _examples(served: "Served", peer: Peer, message: Mapping[str, Any]) -> None:
     split = examples.split(str(message.get("split")))
     indices = examples.numbers(split, message.get("indices"), MOST_SHOWN)
     with served.lock:
-        texts, tensors = examples.shown(split, indices)
+        texts, tensors = examples.shown(split, indices, message.get("only") == "labels")
     packed = Packed()
     described = {name: packed.add(values) for name, values in tensors.items()}
     peer.send({"m": "examples", "id": message.get("id"), "examples": texts, "tensors": described}, packed)
@@ -398,7 +399,8 @@ class _Forward:
         point = self.found.points.get(f"{block.name}.hook_resid_post")
         if point is None or stream.ndim != 3 or stream.shape[2] != point.sizes[2] or stream.shape[0] != batch \
                 or not stream.is_floating_point():
-            raise PassError("after", f"has a stream of the shape {list(stream.shape)}; [{batch}, position, {point.sizes[2] if point else 'dim'}] is needed")
+            width = point.sizes[2] if point else "dim"
+            raise PassError("after", f"has a stream of the shape {list(stream.shape)}; [{batch}, position, {width}] is needed")
         first = next(each for each in self.served.model.parameters() if each.is_floating_point())
         side = block.name.split(".")[0]
         for name in self.actions:  # what lies in a block that is not run cannot be met

@@ -13,7 +13,9 @@ from .trace import ELEMENTWISE, LAYERS, PRODUCTS, REPEATS, VIEWS, Call, Inside, 
 class Attention:
     """A softmax, with what is multiplied before and after it."""
     call: Call
-    pattern: Any                                  # [S, h, i, j]
+    pattern: Any                                  # [S, h, i, j]; without values where a kernel makes it
+    causal: bool = False                          # nothing above the diagonal
+    weights: bool = True                          # its rows add up to 1, or 0
     spots: dict[str, Spot] = dataclasses.field(default_factory=dict)
     last: int = 0                                 # the call of the product
     keys: Optional[int] = None                    # what made them
@@ -23,6 +25,16 @@ class Attention:
         """r_ij that the pattern multiplies, [S, i, j, relation]; None if there are none."""
         spot = self.spots.get("hook_r")
         return None if spot is None else spot.view.to(spot.tensor, batch)
+
+
+def attention_of(call: Call, pattern: Any, kept: bool = True) -> Attention:
+    """An attention with what its pattern shows. kept: whether its values are, of which a trace has many."""
+    import torch
+    rows, columns = pattern.shape[2:]
+    sums, far = pattern.float().sum(-1), 1e-3 if pattern.dtype.itemsize >= 4 else 2e-2
+    causal = rows == columns > 1 and not bool((pattern.triu(1) > 0).any())
+    weights = bool((((sums - 1).abs() < far) | (sums < far)).all())
+    return Attention(call, pattern if kept else torch.empty_like(pattern, device="meta"), causal, weights)
 
 
 def _letters(call: Call) -> Optional[tuple[list[str], str]]:
@@ -74,7 +86,7 @@ class Attentions:
         if view is None:
             self.leave_out(f"{where_of(call.path)}: its maps {list(pattern.shape)} are of pieces of the input")
             return None
-        found = Attention(call, view.to(pattern, self.batch), keys=None)
+        found = attention_of(call, view.to(pattern, self.batch))
         found.spots = {"hook_attn_scores": Spot(call, "in0", view, call.inputs[0]), "hook_pattern": Spot(call, "out", view, pattern)}
         for product, position in products:
             self._multiplied(found, product, position)
@@ -108,7 +120,8 @@ class Attentions:
         return sorted(found, key=lambda each: each[0].index)
 
     def _fused(self, call: Call) -> Optional[Attention]:
-        query, key, value = call.inputs[:3]
+        import torch
+        query = call.inputs[0]
         given = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"), call.args), **call.kwargs)
         taken: list[Any] = []
         explicit(**{**given, "dropout_p": 0.0}, at=lambda slot, tensor: taken.append(tensor) or tensor)
@@ -116,8 +129,10 @@ class Attentions:
         if view is None:
             self.leave_out(f"{where_of(call.path)}: its maps {list(taken[1].shape)} are of pieces of the input")
             return None
-        found = Attention(call, view.to(taken[1], self.batch), last=call.index, keys=call.made_of[1])
-        found.spots = {"hook_attn_scores": Spot(call, "scores", view, taken[0]), "hook_pattern": Spot(call, "pattern", view, taken[1])}
+        found = attention_of(call, view.to(taken[1], self.batch), kept=False)
+        found.last, found.keys = call.index, call.made_of[1]
+        for name, slot, tensor in ("hook_attn_scores", "scores", taken[0]), ("hook_pattern", "pattern", taken[1]):
+            found.spots[name] = Spot(call, slot, view, torch.empty_like(tensor, device="meta"))
         heads = self._joined(query)
         for name, position in ("q", 0), ("k", 1), ("v", 2):
             self._head_spots(found, name, call, position, self._joined(call.inputs[position]))

@@ -28,6 +28,7 @@ import numpy as np
 
 from .frames import FrameError, FrameReader, frame
 from .reading import Capture, Safetensors
+from .serve import served_here
 
 Path = Union[str, "os.PathLike[str]"]
 Progress = Callable[[float], Any]
@@ -155,7 +156,7 @@ class Engine:
     def command(self, *words: Any, progress: Optional[Progress] = None) -> Answer:
         """Runs a command that takes --json, as command("scan", "runs/mine", "--seconds", 20), and returns its answer. Models that this
         process serves (relascope.serve) among the words answer meanwhile."""
-        served = [word for word in words if hasattr(word, "answer") and hasattr(word, "fileno")]
+        served = [found for word in words if (found := served_here(word)) is not None]
         message = {"m": "command", "words": [str(os.fspath(word) if isinstance(word, os.PathLike) else word) for word in words],
                    "folder": os.getcwd()}
         found, blob = self.ask(message, progress, served)
@@ -333,7 +334,7 @@ def analyse(path: Path, what: str, /, *more: Any, engine: Optional[Engine] = Non
     """An analysis of a run, a checkpoint, a model of the hub ("hub:ORG/NAME"), or one that this process serves: "scan", "atlas", "heads", "lens",
     "ablate", "eval", "info", or another command of relascope-cli that takes --json. more: further words, as the second
     model of "duel". options: those of the command."""
-    words = [what, path, *(each if hasattr(each, "answer") else str(each) for each in more), *_words(options)]
+    words = [what, path, *(each if served_here(each) is not None else str(each) for each in more), *_words(options)]
     return (engine or _shared).command(*words, progress=progress)
 
 

@@ -184,14 +184,17 @@ class Examples:
                 return array
         return None
 
-    def shown(self, split: Split, indices: Sequence[int]) -> tuple[list[dict], dict[str, np.ndarray]]:
-        """What people see of some examples (protocol: `examples`)."""
+    def shown(self, split: Split, indices: Sequence[int], labels_only: bool = False) -> tuple[list[dict], dict[str, np.ndarray]]:
+        """What people see of some examples: of each a dictionary, and tensors of all."""
         given, labels = self.parts(split, indices)
         show = Inputs.of(self.show(list(indices))) if callable(self.show) else self.show
         rows = list(range(len(indices))) if callable(self.show) else list(indices)
         texts: list[dict] = [{"origin": str(show.origins[row]) if len(show.origins) > row else f"{split.name} {index}"}
                              for row, index in zip(rows, indices)]
         tensors: dict[str, np.ndarray] = {}
+        self._labels(labels, given, texts, tensors)
+        if labels_only:
+            return texts, tensors
         if show.images is not None and split is self.splits[0]:
             tensors["pictures"] = pictures_of(array_of(show.images, "images")[rows])
         else:
@@ -202,19 +205,31 @@ class Examples:
                 tensors["vectors"] = array.astype(np.float32)
             elif array is not None and array.ndim == 2:
                 self._tokens(array, given, texts, tensors)
-        if labels is not None:
-            found = array_of(labels, "labels")
-            if found.ndim == 2 and found.shape[1] == 1:
-                found = found[:, 0]
-            if found.ndim in (1, 2) and found.dtype.kind in "iub" and len(found) == len(indices):
-                tensors["labels"] = found.astype(np.int64)
-                if found.ndim == 1:
-                    for text, label in zip(texts, found.tolist()):
-                        text["label"] = self.classes[label] if 0 <= label < len(self.classes) else str(label)
         if split is self.splits[0]:
             for name, values in show.attributes.items():
                 tensors[f"attribute/{name}"] = array_of(values, name)[rows].astype(np.float32)
         return texts, tensors
+
+    def _labels(self, labels: Any, given: Any, texts: list[dict], tensors: dict[str, np.ndarray]) -> None:
+        """The right answers. Those of tokens are of the scores at the same place: where they are the ids themselves, as models of
+        transformers take them, which compare with the next one, they are moved by one."""
+        if labels is None:
+            return
+        found = array_of(labels, "labels")
+        if found.ndim == 2 and found.shape[1] == 1:
+            found = found[:, 0]
+        if found.ndim not in (1, 2) or found.dtype.kind not in "iub" or len(found) != len(texts):
+            return
+        found = found.astype(np.int64)
+        seen = self.seen(given) if found.ndim == 2 else None
+        if seen is not None and seen.shape == found.shape:
+            counted = found != -100
+            if counted.any() and (found[counted] == seen[counted]).all():
+                found = np.concatenate([found[:, 1:], np.full((len(found), 1), -100)], 1)
+        tensors["labels"] = found
+        if found.ndim == 1:
+            for text, label in zip(texts, found.tolist()):
+                text["label"] = self.classes[label] if 0 <= label < len(self.classes) else str(label)
 
     def _tokens(self, ids: np.ndarray, given: Any, texts: list[dict], tensors: dict[str, np.ndarray]) -> None:
         ids = ids.astype(np.int64).copy()

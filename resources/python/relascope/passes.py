@@ -356,7 +356,9 @@ class Modules:
     """The modules of a model by their names, and the kinds of devices that its weights are on, looked up once."""
 
     def __init__(self, model: Any):
+        import torch
         self.named = list(model.named_modules())
+        self.seen = [(name, module) for name, module in self.named if not isinstance(module, torch.jit.ScriptModule)]  # those have no hooks
         self.kinds = {each.device.type for each in model.parameters()} | {"cpu"}
 
 
@@ -427,7 +429,7 @@ def meeting(modules: Modules, visitor: Visitor, sites: Optional[Sites]) -> Itera
     mode = _mode()(visitor, sites)
     before = getattr(_state, "mode", None)
     with contextlib.ExitStack() as stack:
-        for name, module in modules.named:
+        for name, module in modules.seen:
             stack.callback(module.register_forward_pre_hook(mode.before(name), with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(mode.after, with_kwargs=True).remove)
         _state.mode, _passes = mode, _passes + 1

@@ -40,6 +40,7 @@ class Block:
     skip: bool = False              # proved: the pass may go on after it with a stream
     facts: dict[str, Any] = dataclasses.field(default_factory=dict)
     where: Optional[Inside] = None
+    end: Optional[int] = None       # the call that makes its output
 
 
 class Finder(Attentions):
@@ -154,14 +155,18 @@ class Finder(Attentions):
         view = View() if first else View(("permute", 1, 0, 2))
         block.stream, block.returned = view, inside.returned
         result, source, end = inside.outputs[out], inside.made_of[at], inside.made_by[out]
+        outside = self._added_outside(inside, source, stream.shape) if source is not None and not self._additions(inside) else []
+        if outside:  # what the module gives is added to the stream by whoever calls it, as is what another one gives
+            end, result, block.returned = outside[-1][0].index, outside[-1][0].outputs[0], None
         pre = self._made(stream, source, view, self._module_spot(inside, f"in{at}", view, stream))
         post = self._made(result, end, view, self._module_spot(inside, f"out{out}", view, result))
         assert pre is not None and post is not None
+        block.end = end
         self._add(f"{block.name}.hook_resid_pre", pre, KINDS["stream"])
         self._add(f"{block.name}.hook_resid_post", post, KINDS["stream"])
         if source is None or end is None:
             return
-        branches, parallel, normed = self._branches(block.path, source, end, stream.shape)
+        branches, parallel, normed = (outside, False, False) if outside else self._branches(block.path, source, end, stream.shape)
         block.facts.update(parallel=parallel, post_norm=normed)
         if not branches:
             self.leave_out(f"{block.name}: its output is not its input and what is added to it")
@@ -181,6 +186,25 @@ class Finder(Attentions):
                 spot = self._made(call.inputs[trunk], call.made_of[trunk], flat, Spot(call, f"in{trunk}", flat, call.inputs[trunk]))
                 assert spot is not None
                 self._add(f"{block.name}.{name}", spot, KINDS["stream"])
+
+    def _added_outside(self, inside: Inside, source: int, shape: Any) -> list[tuple[Call, int, int, int, int]]:
+        """Of a module that adds nothing to the stream the additions behind it, up to the stream of the next block, as _branches()."""
+        found: list[tuple[Call, int, int, int, int]] = []
+        streams = {block.where.made_of[at[0]] for block in self.blocks if block.where and (at := self._stream_of(block.where))} - {source}
+        at = source
+        while at not in streams:
+            added = None
+            for reader, position in sorted(self.calls[at].readers):
+                call = self.calls[reader]
+                other = [(each, maker) for each, maker in self._large(call, shape) if each != position and maker is not None]
+                if call.name in ADDS and call.path == inside.path[:-1] and other and self.calls[other[0][1]].above >> at & 1:
+                    added = (call, other[0][0], position, other[0][1], self.calls[at].above | 1 << at)
+                    break
+            if added is None:
+                break
+            found.append(added)
+            at = added[0].index
+        return found
 
     def _in(self, block: Block) -> Iterator[Attention]:
         return (each for each in self.attentions if each not in self._symbols and self.block_at(each.call.path) is block)
@@ -287,7 +311,7 @@ class Finder(Attentions):
         part = "rel" if attention.relational else "cross_attn" if cross else "attn"
         if length is not None and (rows != length or columns != length and not cross):
             return self.leave_out(f"{block.name}: its maps are {rows} x {columns}, not of the {length} positions")
-        causal = rows == columns > 1 and not bool((attention.pattern.triu(1) > 0).any())
+        causal = attention.causal
         if attention.relational:
             self._find_relational(attention)
         for name, spot in attention.spots.items():
@@ -370,9 +394,8 @@ class Finder(Attentions):
         """What reads the last stream, and the scores."""
         last = next((block for block in reversed(self.blocks) if block.stream is not None and block.where), None)
         if last is not None and last.where is not None and last.stream is not None:
-            result = next(each for each in last.where.outputs if each.ndim == 3)
             for inside in self.modules:
-                if inside.inputs and inside.inputs[0] is result and self.is_norm(inside) and inside.first >= last.where.last:
+                if inside.inputs and inside.made_of[0] == last.end is not None and self.is_norm(inside) and inside.first >= last.where.last:
                     self._add("ln_final.hook_normalized", self._module_spot(inside, "out", last.stream, inside.outputs[0]), KINDS["stream"])
                     break
         shape = tuple(scores.shape)

@@ -21,7 +21,7 @@ class Found:
         self.model, self.points, self.blocks, self.left_out = model, finder.points, finder.blocks, finder.left_out
         self.scores = scores  # of what the call gives
         self.drops, self.modules = finder.trace.drops, Modules(model)
-        embedded = next((call for call in finder.calls if call.name == "embedding" and finder.of_input(call.made_of[0]) and len(call.inputs) > 1), None)
+        embedded = next((call for call in finder.calls if call.name == "embedding" and len(call.inputs) > 1 and finder.of_input(call.made_of[0])), None)
         self.vocabulary = int(embedded.inputs[1].shape[0]) if embedded else 0
         self._sites: dict[frozenset, Sites] = {}
 
@@ -117,6 +117,8 @@ def _like(returned: Any, stream: Any) -> Any:
 def run(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int, change: Callable[[str, Any], Any], *, amp: Any = None,
         gradients: bool = False, after: Optional[tuple[str, Any]] = None) -> Any:
     """The scores of one pass, in which `change` gets the points `names` and returns the tensors to go on with."""
+    if after is not None and found.block(after[0]).returned is None:  # no module to skip: its output is exchanged
+        return _exchanged_after(found, call, names, batch, change, after, amp=amp, gradients=gradients)
     visit = Visit(found.points, batch, change)
     visit.wanted = set(names)  # type: ignore[attr-defined]
     sites = found.sites(names)
@@ -130,6 +132,20 @@ def run(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int,
         if "hook_logits" in names:
             scores = change("hook_logits", scores)
     return scores
+
+
+def _exchanged_after(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int, change: Callable[[str, Any], Any],
+                     after: tuple[str, Any], **more: Any) -> Any:
+    """run() of a block whose output is made outside of its module: what stands there is the given stream."""
+    post = f"{after[0]}.hook_resid_post"
+
+    def exchange(name: str, tensor: Any) -> Any:
+        if name == post:
+            tensor = after[1]
+        return change(name, tensor) if name in names else tensor
+    if not found.block(after[0]).skip:
+        raise PassError(after[0], "cannot be skipped: the rest of the model needs more than its stream")
+    return run(found, call, [*names, *([] if post in names else [post])], batch, exchange, **more)
 
 
 def _close(a: Any, b: Any, far: float) -> bool:
@@ -151,8 +167,8 @@ def find(model: Any, call: Call, given: Any, batch: int, other: Any = None, amp:
     if raw.ndim == 3 and raw.shape[0] != batch and raw.shape[1] == batch:
         scores = View(("permute", 1, 0, 2))
     if raw.ndim > 3 or scores.to(raw, batch).shape[0] != batch:
-        raise RunError("model", f"gives scores of the shape {list(raw.shape)} for {batch} examples; [S, classes] or [S, n, vocabulary] is needed: give "
-                                "call=, a function that gets model and batch and returns them")
+        raise RunError("model", f"gives scores of the shape {list(raw.shape)} for {batch} examples; [S, classes] or [S, n, vocabulary] is "
+                                "needed: give call=, a function that gets model and batch and returns them")
     finder = Finder(model, trace, scores.to(raw, batch), batch)
     found = Found(model, finder, scores)
     if trace.drops:
@@ -173,8 +189,7 @@ def _prove(found: Found, finder: Finder, call: Callable[[], Any], batch: int, fa
     """A copy of a point changes nothing, another value changes the scores, and patterns are weights of what they multiply."""
     import torch
     for attention in finder.attentions:
-        sums = attention.pattern.float().sum(-1)
-        if not bool((((sums - 1).abs() < 100 * far) | (sums < 100 * far)).all()):
+        if not attention.weights:
             for name, point in list(found.points.items()):
                 if name.endswith("hook_pattern") and attention.spots["hook_pattern"].place().path == point.place.path:
                     _drop(found, name, "its rows do not add up to 1")
@@ -210,8 +225,8 @@ def _prove_product(found: Found, finder: Finder, attention: Any, batch: int, far
     """z is pattern times v."""
     import torch
     z, v = (attention.spots.get(name) for name in ("hook_z", "hook_v"))
-    if z is None or v is None or attention.relational:
-        return
+    if z is None or v is None or attention.relational or attention.pattern.is_meta:
+        return  # what a kernel makes is proved by a copy of its pattern
     heads = v.view.to(v.tensor, batch).float()
     heads = heads.repeat_interleave(attention.pattern.shape[1] // max(1, heads.shape[2]), 2)
     if heads.shape[2] != attention.pattern.shape[1] or heads.shape[1] != attention.pattern.shape[3]:

@@ -31,7 +31,9 @@ from .reading import RunError
 from .run import Run, _rank
 from .watch import _plain
 
+_REMEMBER = 120.0  # seconds after the last request of a question that its weights are kept for
 _ANSWER = 2.0   # seconds that a training answers for, before it goes on for as long
+_TRACED = 64    # tokens of a text in which the points are found
 _LINGER = 0.05  # seconds that the next request of a question may take
 _open: "weakref.WeakSet[Served]" = weakref.WeakSet()
 
@@ -44,8 +46,13 @@ def serve(model: Any, inputs: Any, *, call: Optional[Callable[[Any, Any], Any]] 
     inputs: a Dataset, a DataLoader (its data and collate_fn), tensors (x, y), or a dictionary of splits; an example is (x, y) or a
     dictionary with `labels`. call(model, batch): the scores; else model(x) or model(**batch), of that .logits or the first of a tuple.
     show, classes: as those of watch(), for the first split; or a function of numbers of examples. tokenizer: one of transformers, or a
-    file. encode(input): a batch of typed ids or a dropped picture. fresh(seed): a model with new weights. run: answers in run.log().
-    name: as it is asked for, "served:NAME"; else that of the program. amp: the type of autocast, else none. Raises RunError."""
+    file. encode(input): a batch of typed ids [S, n], or of dropped pictures [S, channels, height, width] from 0 to 1. fresh(seed): a
+    model with new weights. run: answers in run.log(). name: as it is asked for, "served:NAME"; else that of the program. amp: the type
+    of autocast, else none. Raises RunError."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise RunError("serve", "needs PyTorch, which is not installed") from None
     return Served(model, inputs, call, show, classes, tokenizer, encode, fresh, run, name, amp)
 
 
@@ -171,7 +178,7 @@ class Served:
         if self._door is None:
             return
         version = answers.version_of(self)
-        asked = {peer.version for peer in self._door.peers.values()}
+        asked = {peer.version for peer in self._door.peers.values() if time.monotonic() - peer.asked < _REMEMBER}
         for old in [each for each in self.snapshots if each not in asked]:
             del self.snapshots[old]
         if version in asked and version not in self.snapshots and len(self.snapshots) < 2:
@@ -181,8 +188,8 @@ class Served:
             peer.graph = None
             if peer.waiting:
                 with contextlib.suppress(Gone):
-                    peer.send({"m": "waiting", "id": peer.waiting[0][0].get("id"), "text": "the training goes on, and answers at one of its next steps",
-                               "seconds": _ANSWER})
+                    peer.send({"m": "waiting", "id": peer.waiting[0][0].get("id"), "seconds": _ANSWER,
+                               "text": "the training goes on, and answers at one of its next steps"})
 
     def _between_cells(self) -> None:
         with contextlib.suppress(KeyboardInterrupt):
@@ -192,13 +199,12 @@ class Served:
         """Finds the points of the model as it is now."""
         first = self.examples.splits[0]
         pair = self._pair(first)
-        given, _ = self.examples.parts(first, pair)
-        other, _ = self.examples.parts(first, pair[::-1])
+        given, other = (self.examples.parts(first, each)[0] for each in (pair, pair[::-1]))
         with self.lock, self._unlogged():
             before = answers.state_of(self.model)
             with as_before(self.model, None):
                 kept = answers.state_of(self.model)
-                found: tuple[Found, Any] = find(self.model, self.examples.answer, given, 2, other if pair[0] != pair[1] else None, self.amp)
+                found = self._find(given, other if pair[0] != pair[1] else None)
                 self.careful = answers.state_of(self.model) != kept
             if answers.state_of(self.model) != before and not self.careful:
                 self.careful = True
@@ -207,6 +213,14 @@ class Served:
         self.facts = answers.facts_of(self, given, scores)
         self.tensors = [each for _, each in answers.tensors_of_model(self.model)]
         self._seen, self._checked = answers.shape_of(self.model), time.monotonic()
+
+    def _find(self, given: Any, other: Any) -> tuple[Found, Any]:
+        """Of long texts their first tokens are enough, where the model takes less: a trace holds all that it meets."""
+        seen = self.examples.seen(given)
+        if seen is not None and seen.ndim == 2 and seen.shape[1] > _TRACED:
+            with contextlib.suppress(Exception):
+                return find(self.model, self.examples.answer, _first(given, seen.shape[1]), 2, None if other is None else _first(other, seen.shape[1]), self.amp)
+        return find(self.model, self.examples.answer, given, 2, other, self.amp)
 
     def _pair(self, split: Any) -> list[int]:
         """Two examples of the same sizes."""
@@ -271,6 +285,22 @@ class Served:
                 peer.send({"m": "error", "id": number, **answers.sentence_of(error)})
         except Gone:
             door.drop(peer)
+
+
+def served_here(word: Any) -> Optional[Served]:
+    """The model that a word names, if this process serves it: itself, or "served:NAME"."""
+    if isinstance(word, Served):
+        return word
+    return next((each for each in list(_open) if each._door is not None and word == f"served:{each.name}"), None)
+
+
+def _first(given: Any, length: int) -> Any:
+    """The first tokens of what a model is called with."""
+    if hasattr(given, "detach"):
+        return given[:, :_TRACED] if given.ndim >= 2 and given.shape[1] == length else given
+    if isinstance(given, Mapping):
+        return {name: _first(each, length) for name, each in given.items()}
+    return type(given)(_first(each, length) for each in given) if type(given) in (list, tuple) else given
 
 
 def _name(given: str) -> str:

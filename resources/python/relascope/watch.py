@@ -5,8 +5,8 @@
 
 Found are: torch.nn.MultiheadAttention, what calls scaled_dot_product_attention (timm, transformers, one's own modules),
 modules that return their weights (transformers with attn_implementation="eager"), and the modules of `dual_attention`
-with their relations r_ij; in a model with none of them whatever it divides by a softmax and multiplies. Anything else is shown by one line in the model's forward, which costs nothing when nobody
-watches:
+with their relations r_ij; in a model with none of them whatever it divides by a softmax and multiplies. Anything else is
+shown by one line in the model's forward, which costs nothing when nobody watches:
 
     relascope.record("similarity", r, kind="relation")
 
@@ -322,7 +322,7 @@ class _Probe:
         for found in Attentions(self.model, trace, self._samples()).attentions:
             name = where_of(found.call.path)
             for kind, values in ("relation", found.relations(self._samples())), ("attention", found.pattern):
-                if values is not None:
+                if values is not None and not values.is_meta:
                     self._taken.append((name, "relational_attention" if found.relational and kind == "attention" else kind,
                                         values.detach().float().cpu().numpy()))
 
