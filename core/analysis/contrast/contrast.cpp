@@ -54,8 +54,7 @@ public:
             if (options.use)
                 throw OptionError("use",
                                   "takes a term off the scores of the model, of which a "
-                                  "fitted relation is no part; give --edit \"fitted " +
-                                      options.relation + " out\" to ablate or eval");
+                                  "fitted relation is no part; take the relation out");
             m_options.untrained = 0;  // the relation is of these weights alone
             m_options.layer = m_parts.map().layer + 1;
         }

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include "interventions/projection.h"
 #include "model/abstractor/abstractor.h"
 #include "model/abstractor/fixed_relations.h"
 #include "model/abstractor/message_passing.h"
@@ -48,39 +47,6 @@ ScoreParts::ScoreParts(const ModelStreams& streams, const ScoreMap& map)
         setCross(block);
     else
         setAttention(block);
-}
-
-ScoreParts::ScoreParts(const ModelStreams& streams, const RelationFile& relation, std::string name)
-    : m_streams(streams), m_fittedBias(relation.bias), m_name(std::move(name)) {
-    const auto refuse = [&](const std::string& why) {
-        throw OptionError("relation", "'" + m_name + "' is of " + relation.point + ", " + why);
-    };
-    if (relation.form == "distance")
-        refuse("and a distance is also made of pairs of parts of one object; fit another form");
-    std::optional<StreamPlace> place;
-    for (std::size_t s = 0; s < streams.stacks().size(); ++s) {
-        const auto& blocks = streams.stacks()[s].blocks;
-        for (std::size_t b = 0; b < blocks.size(); ++b) {
-            const StreamPlace here{static_cast<int>(s), b, 0};
-            if (relation.point == blocks[b].hook + ".hook_resid_pre") place = here;
-            if (relation.point == blocks[b].hook + ".hook_resid_post")
-                place = StreamPlace{here.stack, b + 1, 0};
-        }
-    }
-    if (!place) refuse("which is no stream of parts of this model");
-    m_map.stack = place->stack;
-    m_map.layer = std::max(0, static_cast<int>(place->layer) - 1);
-    m_firstPlace = relation.firstTokens;
-    const auto fitted = streamRelationOf(relation);
-    if (const auto width = streams.options().number("d_model");
-        relation.width != static_cast<std::int64_t>(width))
-        refuse("with " + std::to_string(relation.width) + " numbers; the model's has " +
-               std::to_string(static_cast<std::int64_t>(width)));
-    for (auto [side, weight] : {std::pair{&m_i, fitted.a}, {&m_j, fitted.b}}) {
-        side->places = {*place};
-        side->weight = weight;
-        side->centre = -torch::matmul(fitted.mean, weight.t());
-    }
 }
 
 void ScoreParts::requireIndex(std::int64_t count, const char* what) const {
@@ -565,21 +531,6 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
     }
     if (m_distance || m_fittedBias) addApart(side, result, objects, mix);
     return result;
-}
-
-// What a fitted relation takes off the objects, [1, rows, k].
-torch::Tensor ScoreParts::centreOf(const Side& side, const torch::Tensor& objects) const {
-    const auto places = side.centre.size(0);
-    const auto at = objects - m_firstPlace;
-    const auto first = at.min().item<std::int64_t>(), last = at.max().item<std::int64_t>();
-    if (first < 0 || (places > 1 && last >= places))
-        throw OptionError(
-            "relation", "'" + m_name + "' has no mean of object " +
-                            std::to_string(first < 0 ? first + m_firstPlace : last + m_firstPlace) +
-                            "; choose one of those that it is fitted to, from " +
-                            std::to_string(m_firstPlace) + " on");
-    return (places == 1 ? side.centre.expand({at.size(0), -1}) : side.centre.index_select(0, at))
-        .unsqueeze(0);
 }
 
 // These have two numbers of their own behind those of queries and keys, which are 0 in every other

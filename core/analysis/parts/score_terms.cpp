@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -108,20 +107,6 @@ ScoreMap scoreMap(const ModelStreams& streams, const std::string& stack, int lay
         }
     }
     throw OptionError("stack", unknownName("stack", name, names));
-}
-
-ScoreParts scorePartsOf(const ModelStreams& streams, const std::string& relation,
-                        const std::function<ScoreMap()>& map) {
-    if (relation.empty()) return ScoreParts(streams, map());
-    const auto file = relationFileOf(relation);
-    const auto read = [&] {
-        try {
-            return readRelation(file);
-        } catch (const FileError& error) {
-            throw OptionError("relation", error.what());
-        }
-    };
-    return ScoreParts(streams, read(), std::filesystem::path(file).stem().string());
 }
 
 StreamPart partNamed(const ModelStreams& streams, std::string text, const std::string& own,
