@@ -55,8 +55,7 @@ public:
                 throw OptionError("use",
                                   "takes a term off the scores of the model, of which a "
                                   "fitted relation is no part; take the relation out");
-            m_options.untrained = 0;  // the relation is of these weights alone
-            m_options.layer = m_parts.map().layer + 1;
+            m_options.untrained = 0, m_options.layer = m_parts.map().layer + 1;
         }
         if (!subject.data || subject.data->size() == 0)
             throw OptionError("data", "contains nothing to compare");
