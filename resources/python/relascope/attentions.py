@@ -273,7 +273,7 @@ class Attentions:
                 layers.append(call)
                 continue
             if call.name in PRODUCTS or call.name == "scaled_dot_product_attention" or len(between) > 200:
-                return None
+                continue  # as of positions with frequencies, by which a factor is rotated
             between.add(index)
             todo.extend(call.made_of)
         if not layers:
