@@ -20,6 +20,7 @@
 #include "app/cli/question_arguments.h"
 #include "app/cli/run_text.h"
 #include "app/serve/question_subject.h"
+#include "data/served_data.h"
 #include "data/token_hidden.h"
 #include "data/token_prefix.h"
 #include "datasets/registry.h"
@@ -49,6 +50,8 @@ TextSize sizeOf(const core::Dataset& data) {
     TextSize size;
     const auto* text = dynamic_cast<const core::TokenDataset*>(&data);
     if (!text) return size;
+    // Their texts lie in another process, and may have any length.
+    if (dynamic_cast<const core::ServedSet*>(&data)) return size;
     if (const auto* hidden = dynamic_cast<const core::HiddenWords*>(text))
         return {hidden->hiddenEach() * hidden->size(), 0, 0, true};
     const auto tokenizer = text->tokenizer();

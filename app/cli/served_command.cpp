@@ -40,7 +40,7 @@ int listServed(const ServedArguments& a, const Call&) {
     if (doors.empty()) {
         print(
             "No program of yours serves a model. In Python: relascope.serve(model, data); then\n"
-            "relascope-cli inspect served:NAME\n");
+            "relascope served:NAME, or relascope-cli ablate served:NAME\n");
         return 0;
     }
     std::size_t longest = 0;

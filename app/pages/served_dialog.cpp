@@ -81,7 +81,7 @@ QString ServedDialog::path() const {
 void ServedDialog::look() {
     const auto again = [this] { m_again->start(kLookAgain); };
     m_queue.post(
-        this, [](const std::stop_token&) { return wire::servedDoors(); },
+        this, [](const std::stop_token& stop) { return wire::servedDoors(stop); },
         [this, again](const std::vector<wire::FoundDoor>& doors) {
             fill(doors);
             again();

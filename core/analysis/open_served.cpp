@@ -13,6 +13,7 @@ namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kMostServedInputs = 100'000;
+constexpr const char* kValidation = "validation";
 
 // The kept step of that number. Throws OptionError where the program keeps no such one.
 std::int64_t servedStep(const ServedDeclaration& declared, const std::string& checkpoint) {
@@ -70,9 +71,10 @@ void OpenedModel::Parts::openServed(const std::string& named, const std::string&
 
 int OpenedModel::Parts::servedInputs() const {
     const auto declared = declarationOf(options);
-    return declared.splits.empty() ? 0
-                                   : static_cast<int>(std::min<std::int64_t>(
-                                         declared.splits.front().size, kMostServedInputs));
+    if (declared.splits.empty()) return 0;
+    const auto* named = declared.split(kValidation);  // as servedSplits()
+    const auto& split = named ? *named : declared.splits.front();
+    return static_cast<int>(std::min(split.size, kMostServedInputs));
 }
 
 ProbeSample OpenedModel::Parts::servedInput(int index) const {

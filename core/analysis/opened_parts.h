@@ -67,7 +67,8 @@ struct OpenedModel::Parts {
     /// A model that another program serves, at "served:NAME"; of a kept step where `checkpoint` is
     /// one.
     void openServed(const std::string& path, const std::string& checkpoint);
-    /// Of a served model the examples of its first split, which stand for stored inputs.
+    /// Of a served model the examples of "validation", or its first split, which stand for stored
+    /// inputs.
     int servedInputs() const;
     ProbeSample servedInput(int index) const;
     /// Texts are read by the model's own tokenizer unless `data` says how.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "data/batches.h"
+#include "model/served/served_link.h"
 
 #include <torch/types.h>
 #include "data/served_data.h"
@@ -230,7 +231,10 @@ BatchLoader::BatchLoader(DatasetPtr data, std::vector<std::int64_t> order, std::
       m_batchSize(batchSize),
       m_next(first * batchSize),
       m_ahead(ahead),
-      m_thread([this](std::stop_token stop) { work(std::move(stop)); }) {}
+      m_thread([this, wait = servedWait()](std::stop_token stop) {
+          const ServedWaitScope scope(wait);
+          work(std::move(stop));
+      }) {}
 
 BatchLoader::~BatchLoader() {
     m_thread.request_stop();

@@ -58,8 +58,7 @@ public:
         m_info.height = static_cast<int>(m_declared.height);
         m_info.width = static_cast<int>(m_declared.width);
         m_info.classNames = m_declared.classNames;
-        m_info.targets = texts && m_declared.outputs == m_declared.vocabulary ? TargetKind::Tokens
-                                                                              : TargetKind::Class;
+        m_info.targets = texts && m_declared.tokenScores ? TargetKind::Tokens : TargetKind::Class;
         if (!m_split.labels && m_info.targets == TargetKind::Class)
             m_info.note = "without labels, so that answers cannot be scored";
     }
@@ -73,7 +72,8 @@ public:
         std::vector<std::int64_t> missing;
         {
             const std::lock_guard lock(m_mutex);
-            for (const auto index : indices) {
+            for (std::size_t e = 0; e < indices.size(); ++e) {
+                const auto index = indices[e];
                 if (index < 0 || index >= m_split.size)
                     throw OptionError("sample", std::to_string(index) +
                                                     " is out of range: " + m_split.name + " has " +
@@ -81,6 +81,8 @@ public:
                 const auto found = m_kept.find(index);
                 if (found == m_kept.end() || (whole && !found->second->whole))
                     missing.push_back(index);
+                else
+                    all[e] = found->second;
             }
         }
         std::map<std::int64_t, ServedExamplePtr> fresh;
@@ -89,10 +91,8 @@ public:
             ask(std::span(missing).subspan(first, count), whole, fresh);
         }
         const std::lock_guard lock(m_mutex);
-        for (std::size_t e = 0; e < indices.size(); ++e) {
-            const auto found = fresh.find(indices[e]);
-            all[e] = found != fresh.end() ? found->second : m_kept.at(indices[e]);
-        }
+        for (std::size_t e = 0; e < indices.size(); ++e)
+            if (!all[e]) all[e] = fresh.at(indices[e]);
         for (auto& [index, example] : fresh) {
             m_keptBytes += example->bytes();
             m_kept[index] = std::move(example);
@@ -325,8 +325,13 @@ public:
             batch.inputs[e].slice(0, 0, n).copy_(example.tokens);
             if (!all)
                 batch.targets[e] = example.label;
+            else if (example.labels.defined() && example.labels.size(0) != n)
+                throw Error("Example " + std::to_string(indices[e]) + " of " + info().name +
+                            " has " + std::to_string(n) + " tokens and " +
+                            std::to_string(example.labels.size(0)) +
+                            " labels: answers about another sequence cannot be scored here.");
             else if (example.labels.defined())
-                batch.targets[e].slice(0, 0, n).copy_(example.labels.slice(0, 0, n));
+                batch.targets[e].slice(0, 0, n).copy_(example.labels);
             else
                 batch.targets[e].slice(0, 0, n - 1).copy_(example.tokens.slice(0, 1, n));
         }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -25,8 +26,7 @@ constexpr std::uint64_t kAligned = 64;                    // offsets of tensors
 constexpr std::uint64_t kSmall = std::uint64_t{1} << 16;  // bytes that go with the message itself
 constexpr std::size_t kMostDimensions = 8, kMostFilesWaiting = 16;
 constexpr std::string_view kDoorEnd = ".served";
-
-thread_local const ServedWait* t_wait = nullptr;
+constexpr std::chrono::seconds kSilence{2};  // after which it is said that a program is busy
 
 std::size_t bytesOfType(const std::string& type) {
     static const std::map<std::string, std::size_t> sizes = {
@@ -135,12 +135,6 @@ std::pair<Bytes, Descriptor> ServedWriter::frame(bool memory) && {
     return {frameBytes(m_message, blob), Descriptor()};
 }
 
-ServedWaitScope::ServedWaitScope(ServedWait wait)
-    : m_wait(std::move(wait)), m_previous(std::exchange(t_wait, &m_wait)) {}
-ServedWaitScope::~ServedWaitScope() {
-    t_wait = m_previous;
-}
-
 template <class Function>
 auto SocketLink::request(Function function) {
     const std::lock_guard lock(m_mutex);
@@ -173,10 +167,14 @@ void SocketLink::lost() {
 
 void SocketLink::connect() {
     m_reader = ServedReader();
-    m_socket = connectTo(m_path);
+    bool busy = false;
+    m_socket = connectTo(m_path, &busy);
+    if (busy)
+        throw Error("The process that serves " + m_name +
+                    " is busy and takes no more questions; ask again once it answers.");
     if (!m_socket)
-        throw Error("No process of yours serves a model as " + m_name +
-                    "; `relascope-cli served` lists those that are there.");
+        throw NoDoor("No process of yours serves a model as " + m_name +
+                     "; `relascope-cli served` lists those that are there.");
     send(ServedWriter(Json{{"m", "hello"},
                            {"protocol", kServedProtocol},
                            {"version", core::builtin::version()},
@@ -208,6 +206,10 @@ void SocketLink::send(ServedWriter writer) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
             pollfd waiting{m_socket.get(), POLLOUT, 0};
             ::poll(&waiting, 1, 100);
+            if (const auto wait = core::servedWait(); wait && !wait({})) {
+                m_socket = Descriptor();
+                throw Cancelled();
+            }
         } else if (errno != EINTR) {
             lost();
         }
@@ -216,6 +218,8 @@ void SocketLink::send(ServedWriter writer) {
 
 ServedMessage SocketLink::receive() {
     std::array<std::uint8_t, 1 << 16> bytes;
+    const auto wait = core::servedWait();
+    const auto began = std::chrono::steady_clock::now();
     for (;;) {
         if (auto message = m_reader.next()) return std::move(*message);
         std::vector<Descriptor> files;
@@ -230,7 +234,11 @@ ServedMessage SocketLink::receive() {
         if (errno != EAGAIN && errno != EWOULDBLOCK) lost();
         pollfd waiting{m_socket.get(), POLLIN, 0};
         ::poll(&waiting, 1, 100);
-        if (t_wait && !(*t_wait)({})) {
+        const bool silent = std::chrono::steady_clock::now() - began > kSilence;
+        if (wait && !wait(silent ? "the program that serves " + m_name +
+                                       " is busy; it answers in run.log(), between two cells and "
+                                       "in served.wait()"
+                                 : std::string())) {
             // What is still on its way would be taken for the next answer.
             m_socket = Descriptor();
             throw Cancelled();
@@ -244,7 +252,8 @@ ServedMessage SocketLink::answer(std::uint64_t id) {
         const auto what = servedValue<std::string>(message.message, "m");
         if (what == "bye") lost();
         if (what == "waiting") {
-            if (t_wait && !(*t_wait)(message.message.value("text", std::string()))) {
+            const auto wait = core::servedWait();
+            if (wait && !wait(message.message.value("text", std::string()))) {
                 m_socket = Descriptor();
                 throw Cancelled();
             }
@@ -426,25 +435,28 @@ core::ServedLinkPtr openServedDoor(const std::string& name) {
     return std::make_shared<SocketLink>(name, runtimeFolder() + "/" + name + std::string(kDoorEnd));
 }
 
-std::vector<FoundDoor> servedDoors() {
+std::vector<FoundDoor> servedDoors(std::stop_token stop) {
     namespace fs = std::filesystem;
     std::vector<FoundDoor> found;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(runtimeFolder(), error)) {
+        if (stop.stop_requested()) break;
         const auto file = entry.path().filename().string();
         if (!file.ends_with(kDoorEnd) || !entry.is_socket(error)) continue;
-        if (!connectTo(entry.path().string())) continue;  // of a process that was killed
         FoundDoor door;
         door.name = file.substr(0, file.size() - kDoorEnd.size());
         try {
             const auto started = std::chrono::steady_clock::now();
             const ServedWaitScope hurry([&](const std::string&) {
-                return std::chrono::steady_clock::now() - started < std::chrono::seconds(2);
+                return !stop.stop_requested() &&
+                       std::chrono::steady_clock::now() - started < std::chrono::seconds(2);
             });
             const SocketLink link(door.name, entry.path().string());
             const auto declared = core::declarationFrom(link.declaration());
             door.program = declared.program, door.model = declared.model;
             door.parameters = declared.parameters, door.step = declared.step;
+        } catch (const NoDoor&) {
+            continue;  // of a process that was killed
         } catch (const Cancelled&) {
             door.problem = "is busy and does not answer now";
         } catch (const Error& problem) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -56,28 +57,20 @@ private:
     std::uint64_t m_size = 0;
 };
 
-/// Called several times a second while an answer is waited for, with the sentence of the door
-/// ("waiting for the cell, 12 s") or an empty one; returns false to cancel.
-using ServedWait = std::function<bool(const std::string& text)>;
+using core::ServedWait;
+using core::ServedWaitScope;
 
-/// What `wait` returns while it exists is asked on this thread.
-class ServedWaitScope {
+/// Nobody listens at a door.
+class NoDoor : public Error {
 public:
-    explicit ServedWaitScope(ServedWait wait);
-    ~ServedWaitScope();
-    ServedWaitScope(const ServedWaitScope&) = delete;
-    ServedWaitScope& operator=(const ServedWaitScope&) = delete;
-
-private:
-    ServedWait m_wait;
-    const ServedWait* m_previous;
+    using Error::Error;
 };
 
 /// A door by its socket. After the process has ended, the next request looks for another at the
 /// same place.
 class SocketLink final : public core::ServedLink {
 public:
-    /// Connects. Throws Error where nobody listens, or another protocol is spoken.
+    /// Connects. Throws NoDoor where nobody listens, Error where another protocol is spoken.
     SocketLink(std::string name, std::string socket);
 
     Json declaration() const override;
@@ -125,6 +118,6 @@ struct FoundDoor {
     std::string problem;  ///< why it does not answer; empty: it does
 };
 /// The doors of this user's processes, by name; sockets that nobody listens at are left out.
-std::vector<FoundDoor> servedDoors();
+std::vector<FoundDoor> servedDoors(std::stop_token stop = {});
 
 }  // namespace relascope::wire

@@ -10,8 +10,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace relascope::wire {
 namespace {
@@ -32,6 +34,9 @@ bool isOfThisUser(int socket) {
     return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
            other.uid == ::getuid();
 }
+
+constexpr int kConnectTries = 20;
+constexpr std::chrono::milliseconds kConnectAgain{50};
 
 void makeNonBlocking(int file) {
     ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) | O_NONBLOCK);
@@ -77,16 +82,20 @@ Descriptor acceptFrom(const Descriptor& listening) {
     return socket && isOfThisUser(socket.get()) ? std::move(socket) : Descriptor();
 }
 
-Descriptor connectTo(const std::string& path) {
+Descriptor connectTo(const std::string& path, bool* busy) {
     sockaddr_un address;
     if (!setAddress(address, path)) return {};
-    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!socket ||
-        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-        !isOfThisUser(socket.get()))
-        return {};
-    makeNonBlocking(socket.get());
-    return socket;
+    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) return {};
+    for (int tries = 0;
+         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0;
+         ++tries) {
+        const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
+        if (busy) *busy = full;
+        if (!full || busy || tries >= kConnectTries) return {};
+        std::this_thread::sleep_for(kConnectAgain);
+    }
+    return isOfThisUser(socket.get()) ? std::move(socket) : Descriptor();
 }
 
 WakeUp::WakeUp() : m_event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {

@@ -38,8 +38,9 @@ std::string runtimeFolder();
 Descriptor listenAt(const std::string& path);
 /// The next connection, of a process of the same user; without one, none.
 Descriptor acceptFrom(const Descriptor& listening);
-/// Connects to a process of the same user; without one, none.
-Descriptor connectTo(const std::string& path);
+/// Connects to a process of the same user; without one, none. One that takes no more connections
+/// for now is waited for, a second at most, or not at all where `busy` is told.
+Descriptor connectTo(const std::string& path, bool* busy = nullptr);
 
 /// Wakes a thread that waits in poll().
 class WakeUp {

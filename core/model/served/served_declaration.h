@@ -46,13 +46,15 @@ struct ServedDeclaration {
     std::int64_t length = 1, vocabulary = 1;           ///< of tokens
     std::int64_t objects = 1, objectDim = 1;           ///< of objects
     std::int64_t outputs = 1;                          ///< classes, or the vocabulary
+    bool tokenScores = false;                          ///< each position has scores of its own
     std::vector<std::string> classNames;               ///< may be empty
     std::vector<ServedLayer> layers;                   ///< in the order of the pass
     std::vector<ServedPoint> points;                   ///< in the order of the pass
     std::vector<std::string> leftOut;                  ///< sentences
     std::vector<ServedSplit> splits;                   ///< the first is measured on
     std::string tokenizer;                             ///< a file; empty: none
-    bool causal = false;                               ///< tokens see those before them alone
+    bool tokensAlone = true;  ///< nothing else is read, so that equal tokens are equal examples
+    bool causal = false;      ///< tokens see those before them alone
     bool gradients = false, fresh = false, encode = false;
     std::vector<std::int64_t> steps;  ///< whose weights are kept
 

@@ -124,6 +124,7 @@ void readServedInput(const Declared& all, ServedDeclaration& d) {
         d.length = input.number("length", 1, 1048576);
         d.vocabulary = input.number("vocabulary", 1, 10000000);
         d.causal = input.flag("causal");
+        d.tokensAlone = !input.has("alone") || input.flag("alone");
     } else if (kind == "objects") {
         d.input = InputKind::Objects;
         d.objects = input.number("count", 1, 65536);
@@ -137,12 +138,13 @@ void readServedInput(const Declared& all, ServedDeclaration& d) {
     } else {
         d.outputs = output.number("count", 1, 1000000);
         d.classNames = output.texts("names", 1000000);
-        if (!d.classNames.empty() && std::ssize(d.classNames) != d.outputs)
+        // One score of yes or no has the names of both answers.
+        const bool answers = d.outputs == 1 && d.classNames.size() == 2;
+        if (!d.classNames.empty() && !answers && std::ssize(d.classNames) != d.outputs)
             output.refuse("names", "has " + std::to_string(d.classNames.size()) + " names for " +
                                        std::to_string(d.outputs) + " classes");
     }
-    if (d.input == InputKind::Tokens && output.text("kind") == "tokens" && d.outputs < d.vocabulary)
-        d.vocabulary = d.outputs;
+    d.tokenScores = output.text("kind") == "tokens";
 }
 
 ServedPoint servedPointFrom(const Declared& one) {

@@ -27,20 +27,31 @@ ServedDoors& servedDoors() {
     return doors;
 }
 
+thread_local const ServedWait* t_wait = nullptr;
+
 }  // namespace
+
+ServedWaitScope::ServedWaitScope(ServedWait wait)
+    : m_wait(std::move(wait)), m_previous(std::exchange(t_wait, &m_wait)) {}
+ServedWaitScope::~ServedWaitScope() {
+    t_wait = m_previous;
+}
+ServedWait servedWait() {
+    return t_wait ? *t_wait : ServedWait();
+}
 
 void ServedTokenRows::note(std::span<const std::int64_t> tokens, const std::string& split,
                            std::int64_t index) {
     const std::lock_guard lock(m_mutex);
-    if (m_rows.size() < kMostTokenRows)
-        m_rows.try_emplace(withoutPadding(tokens), Place{split, index});
+    if (m_rows.size() >= kMostTokenRows) return;
+    auto& place = m_rows[withoutPadding(tokens)].try_emplace(split, Place{index, -1}).first->second;
+    if (place.index != index) place.other = index;
 }
 
-std::optional<ServedTokenRows::Place> ServedTokenRows::find(
-    std::span<const std::int64_t> tokens) const {
+ServedTokenRows::Places ServedTokenRows::find(std::span<const std::int64_t> tokens) const {
     const std::lock_guard lock(m_mutex);
     const auto found = m_rows.find(withoutPadding(tokens));
-    return found == m_rows.end() ? std::nullopt : std::optional(found->second);
+    return found == m_rows.end() ? Places() : found->second;
 }
 
 void setServedLinks(std::function<ServedLinkPtr(const std::string& door)> open) {

@@ -91,17 +91,18 @@ struct ServedExamples {
 class ServedTokenRows {
 public:
     struct Place {
-        std::string split;
         std::int64_t index = 0;
+        std::int64_t other = -1;  ///< another example with the same tokens; -1: there is none
     };
+    using Places = std::map<std::string, Place>;  ///< by split
     void note(std::span<const std::int64_t> tokens, const std::string& split, std::int64_t index);
-    /// The example with these tokens, padding (negative numbers) at the end left aside; none: they
+    /// The examples with these tokens, padding (negative numbers) at the end left aside; none: they
     /// were typed.
-    std::optional<Place> find(std::span<const std::int64_t> tokens) const;
+    Places find(std::span<const std::int64_t> tokens) const;
 
 private:
     mutable std::mutex m_mutex;
-    std::map<std::vector<std::int64_t>, Place> m_rows;
+    std::map<std::vector<std::int64_t>, Places> m_rows;
 };
 
 /// Every function throws Error with a sentence for the user: what the process answered, or that it
@@ -124,6 +125,25 @@ public:
     ServedTokenRows tokenRows;
 };
 using ServedLinkPtr = std::shared_ptr<ServedLink>;
+
+/// Called several times a second while an answer is waited for, with what is waited for or an empty
+/// text; returns false to cancel.
+using ServedWait = std::function<bool(const std::string& text)>;
+
+/// What `wait` returns while it exists is asked on this thread.
+class ServedWaitScope {
+public:
+    explicit ServedWaitScope(ServedWait wait);
+    ~ServedWaitScope();
+    ServedWaitScope(const ServedWaitScope&) = delete;
+    ServedWaitScope& operator=(const ServedWaitScope&) = delete;
+
+private:
+    ServedWait m_wait;
+    const ServedWait* m_previous;
+};
+/// That of this thread, for threads that ask in its place; empty without one.
+ServedWait servedWait();
 
 /// How doors are found, by their names; set by the programs once they start. core does not know how
 /// messages travel.

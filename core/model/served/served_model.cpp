@@ -80,24 +80,38 @@ void ServedModelImpl::address(ServedPass& pass, const torch::Tensor& given) cons
         return;
     }
     if (m_declared.input == InputKind::Tokens && x.dim() == 2 && x.scalar_type() == torch::kLong) {
-        const auto* ids = x.const_data_ptr<std::int64_t>();
-        bool known = x.size(0) > 0;
-        for (std::int64_t e = 0; e < x.size(0) && known; ++e) {
-            const auto place =
-                m_link->tokenRows.find({ids + e * x.size(1), static_cast<std::size_t>(x.size(1))});
-            known = place && (e == 0 || place->split == pass.split);
-            if (!known) break;
-            pass.split = place->split;
-            pass.indices.push_back(place->index);
-        }
-        if (known) return;
-        pass.split.clear(), pass.indices.clear();
+        std::vector<ServedTokenRows::Places> rows;
+        for (std::int64_t e = 0; e < x.size(0); ++e)
+            rows.push_back(m_link->tokenRows.find({x.const_data_ptr<std::int64_t>() + e * x.size(1),
+                                                   static_cast<std::size_t>(x.size(1))}));
+        if (!rows.empty())
+            for (const auto& [split, place] : rows.front())
+                if (std::all_of(rows.begin(), rows.end(),
+                                [&name = split](const auto& row) { return row.contains(name); }))
+                    return addressRows(pass, split, rows);
     }
     if (m_declared.input == InputKind::Images && !m_declared.encode)
         throw OptionError("image", "the process that serves " + m_declared.name +
                                        " does not say how a picture becomes an input; give "
                                        "`encode` to relascope.serve, or choose an example");
     pass.input = servedTensor(x);
+}
+
+// By the numbers of examples with these tokens. Where a model reads more than tokens these are not
+// enough to tell one example from another.
+void ServedModelImpl::addressRows(ServedPass& pass, const std::string& split,
+                                  const std::vector<ServedTokenRows::Places>& rows) const {
+    pass.split = split;
+    for (const auto& row : rows) {
+        const auto& place = row.at(split);
+        if (place.other >= 0 && !m_declared.tokensAlone)
+            throw OptionError("input", "examples " + std::to_string(place.index) + " and " +
+                                           std::to_string(place.other) + " of " + split +
+                                           " have the same tokens and differ in other inputs, but "
+                                           "examples are told apart by their tokens; serve "
+                                           "examples whose tokens differ");
+        pass.indices.push_back(place.index);
+    }
 }
 
 torch::Tensor ServedModelImpl::fitted(const ServedTensor& given, const torch::Tensor& x) const {

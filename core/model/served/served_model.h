@@ -46,6 +46,8 @@ private:
     friend class ServedConversation;
     /// Says in a pass on which input and which weights it runs.
     void address(ServedPass& pass, const torch::Tensor& x) const;
+    void addressRows(ServedPass& pass, const std::string& split,
+                     const std::vector<ServedTokenRows::Places>& rows) const;
     /// The scores as the input's rows and positions have them.
     torch::Tensor fitted(const ServedTensor& scores, const torch::Tensor& x) const;
 
