@@ -322,34 +322,6 @@ void completeAttributes(PairAttributes& all, const PairObjects& objects, std::in
     joinEqual(all);
 }
 
-namespace {
-
-// The attributes that come with the examples of a served model.
-void addServed(PairAttributes& attributes, const PairObjects& objects, const ServedSet& data) {
-    const std::size_t n = objects.shape.objects;
-    for (const auto& name : data.pairAttributes()) {
-        std::vector<float> values;
-        for (const auto example : objects.examples) {
-            const auto own = data.pairAttribute(name, example, static_cast<std::int64_t>(n));
-            values.insert(values.end(), own.begin(), own.end());
-        }
-        PairAttribute one{name, false, {}, {}};
-        one.ordered = std::any_of(values.begin(), values.end(), [](float value) {
-            return !std::isnan(value) && value != 0.0F && value != 1.0F;
-        });
-        if (!one.ordered)
-            for (const float value : values)
-                one.truth.push_back(std::isnan(value) ? kPairUndefined
-                                    : value > 0       ? kPairYes
-                                                      : kPairNo);
-        else
-            one.values = std::move(values);
-        attributes.all.push_back(std::move(one));
-    }
-}
-
-}  // namespace
-
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
                             const Dataset& data, const std::string& attributes,
                             const OwnHypotheses& hypotheses) {
@@ -367,7 +339,7 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
     if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
         addAnswer(all, objects, *sets);
     if (const auto* served = dynamic_cast<const ServedSet*>(&data))
-        addServed(all, objects, *served);
+        addAttributes(all, objects, *served);
     addHypotheses(all, objects, data, hypotheses);
     completeAttributes(all, objects, data.size(), attributes);
     return all;
