@@ -116,6 +116,16 @@ class TestPictures(Asking):
                 self.same(self.ask(folder, "duel", str(folder), **data, untrained=0), self.ask(served, "duel", served, examples=24, untrained=0))
             served.close()
 
+    def test_attributes_come_with_examples(self):
+        images, inputs, names = self.pictures(PUBLIC / "vit")
+        near = np.random.default_rng(1).integers(0, 2, (len(images), 9, 9)).astype(np.float32)
+        served = self.served(self.model("vit", "eager"), inputs, classes=names, show={"images": images, "patch": 8, "attributes": {"near enough": near}})
+        self.assertIn("near enough", json.dumps(self.ask(served, "atlas", examples=24)))
+        wrong = self.served(self.model("vit", "eager"), inputs, classes=names, name="wrong",
+                            show={"images": images, "patch": 8, "attributes": {"near enough": near[:, :8, :8]}})
+        with self.assertRaisesRegex(EngineError, "near enough"):
+            self.ask(wrong, "atlas", examples=24)
+
     def test_what_cannot_be_asked_is_a_sentence(self):
         folder = PUBLIC / "vit"
         images, inputs, names = self.pictures(folder)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/pairs/pair_objects.h"
+#include "data/served_data.h"
 
 namespace relascope::core {
 
@@ -29,5 +30,9 @@ AttributeFile readAttributes(const std::string& path);
 /// FileError for rows that are of no pair, and for numbers that are neither truths nor finite.
 void addAttributes(PairAttributes& attributes, const PairObjects& objects, const std::string& path,
                    std::int64_t examples);
+
+/// Adds the attributes that come with the examples of a served model. Throws Error where an example
+/// has those of another number of objects.
+void addAttributes(PairAttributes& attributes, const PairObjects& objects, const ServedSet& data);
 
 }  // namespace relascope::core

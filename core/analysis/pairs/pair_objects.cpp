@@ -10,7 +10,6 @@
 
 #include "analysis/pairs/attribute_file.h"
 #include "analysis/pairs/conjunctions.h"
-#include "analysis/pairs/served_attributes.h"
 #include "data/batches.h"
 #include "data/served_data.h"
 #include "interventions/active_edits.h"
@@ -340,7 +339,7 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
     if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
         addAnswer(all, objects, *sets);
     if (const auto* served = dynamic_cast<const ServedSet*>(&data))
-        addServedAttributes(all, objects, *served);
+        addAttributes(all, objects, *served);
     addHypotheses(all, objects, data, hypotheses);
     completeAttributes(all, objects, data.size(), attributes);
     return all;
