@@ -38,9 +38,6 @@ bool isOfThisUser(int socket) {
 constexpr int kConnectTries = 20;
 constexpr std::chrono::milliseconds kConnectAgain{50};
 
-void makeNonBlocking(int file) {
-    ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) | O_NONBLOCK);
-}
 
 }  // namespace
 

@@ -26,11 +26,11 @@ struct InputOffer {
     enum class Kind { None, Images, Tokens, Vectors, Text };
     Kind kind = Kind::None;
     int references = 0;           ///< inputs stored beside the model
-    bool examples = false;        ///< these are examples of what a served model is measured on
     qint64 vocabulary = 0;        ///< token ids are below it
     int longest = 0;              ///< tokens at most; 0: any number
     qint64 targetVocabulary = 0;  ///< vocabulary of the target sequence; 0: the model has none
     int targetLongest = 0;
+    bool examples = false;  ///< the references are examples that a served model is measured on
 
     bool operator==(const InputOffer&) const = default;
 };

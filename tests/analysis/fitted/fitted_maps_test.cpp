@@ -11,8 +11,9 @@
 #include "checkpoint/tensor_io.h"
 #include "interventions/edit_words.h"
 #include "interventions/relation_file.h"
+#include "run/captures.h"
+#include "support/temporary_folder.h"
 #include "types/error.h"
-#include "wire/types.h"
 
 namespace relascope {
 namespace {
@@ -93,12 +94,12 @@ TEST(FittedMaps, AreConstantWhereTheRelationIsOut) {
             EXPECT_NEAR(map.at(i, j), relation.bias, 1e-4);
 }
 
-TEST(FittedMaps, PassThroughMessages) {
+TEST(FittedMaps, AreWrittenAndReadWithTheOthers) {
     GoldenVit of;
     const auto result = of.probe("shown");
-    wire::Bytes blob;
-    const auto json = wire::resultToJson(result, blob);
-    const auto back = wire::resultFromJson(json, blob);
+    const testing_support::TemporaryFolder folder("fitted-maps");
+    core::saveCapture(folder.path(), {result});
+    const auto back = core::loadCapture(folder.path(), result.step, 0);
     ASSERT_EQ(back.maps.size(), result.maps.size());
     const auto &sent = of.fitted(result), &came = of.fitted(back);
     EXPECT_EQ(came.fitted, sent.fitted);
