@@ -40,8 +40,8 @@ struct Subject {
     void setData(std::shared_ptr<const wire::OpenedData> opened);
 };
 
-/// The edits that are in force, and the fitted relations, whose maps are there all the same; without
-/// the name and model of the list.
+/// The edits that are in force, and the fitted relations, whose maps are there all the same;
+/// without the name and model of the list.
 EditList enabledEdits(const EditList& edits);
 /// Whether an analysis with AnalysisInput::OwnText reads a text of its own: the model reads texts.
 bool readsOwnText(const Subject& subject);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "wire/socket.h"
 
-#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,7 +36,6 @@ bool isOfThisUser(int socket) {
 
 constexpr int kConnectTries = 20;
 constexpr std::chrono::milliseconds kConnectAgain{50};
-
 
 }  // namespace
 

@@ -38,8 +38,8 @@ torch::Tensor rowsReadBy(const ScoreParts::Projection& side) {
 
 DirectionsRead directionsRead(const ModelStreams& streams, const PairMap& map,
                               const torch::Tensor& basis) {
-    const ScoreParts parts(
-        streams, scoreMap(streams, {}, layerOfPairMap(map), scoreKindOfMap(map), static_cast<int>(map.index)));
+    const ScoreParts parts(streams, scoreMap(streams, {}, layerOfPairMap(map), scoreKindOfMap(map),
+                                             static_cast<int>(map.index)));
     const auto rows = torch::cat(
         {rowsReadBy(parts.projection(ScoreSide::I)), rowsReadBy(parts.projection(ScoreSide::J))});
     const auto d = basis.size(0);

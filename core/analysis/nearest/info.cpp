@@ -10,8 +10,8 @@ const FieldTable<NearestOptions>& nearestFields() {
         fields::integer(&O::example, "example", "Picture",
                         "picture of the split that the others are compared with, from 0", 0, 1e9),
         fields::integer(&O::top, "top", "Nearest", "how many are shown", 1, 1000),
-        fields::integer(&O::examples, "examples", "Examples",
-                        "pictures that are compared, at most", 2, 1e6)};
+        fields::integer(&O::examples, "examples", "Examples", "pictures that are compared, at most",
+                        2, 1e6)};
     return table;
 }
 
