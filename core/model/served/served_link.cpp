@@ -27,18 +27,7 @@ ServedDoors& servedDoors() {
     return doors;
 }
 
-thread_local const ServedWait* t_wait = nullptr;
-
 }  // namespace
-
-ServedWaitScope::ServedWaitScope(ServedWait wait)
-    : m_wait(std::move(wait)), m_previous(std::exchange(t_wait, &m_wait)) {}
-ServedWaitScope::~ServedWaitScope() {
-    t_wait = m_previous;
-}
-ServedWait servedWait() {
-    return t_wait ? *t_wait : ServedWait();
-}
 
 void ServedTokenRows::note(std::span<const std::int64_t> tokens, const std::string& split,
                            std::int64_t index) {

@@ -130,20 +130,26 @@ using ServedLinkPtr = std::shared_ptr<ServedLink>;
 /// text; returns false to cancel.
 using ServedWait = std::function<bool(const std::string& text)>;
 
-/// What `wait` returns while it exists is asked on this thread.
+/// What `wait` returns while it exists is asked on this thread. Inline, since programs that do not
+/// link the models wait, too.
 class ServedWaitScope {
 public:
-    explicit ServedWaitScope(ServedWait wait);
-    ~ServedWaitScope();
+    explicit ServedWaitScope(ServedWait wait)
+        : m_wait(std::move(wait)), m_previous(std::exchange(current, &m_wait)) {}
+    ~ServedWaitScope() { current = m_previous; }
     ServedWaitScope(const ServedWaitScope&) = delete;
     ServedWaitScope& operator=(const ServedWaitScope&) = delete;
+
+    static inline thread_local const ServedWait* current = nullptr;
 
 private:
     ServedWait m_wait;
     const ServedWait* m_previous;
 };
 /// That of this thread, for threads that ask in its place; empty without one.
-ServedWait servedWait();
+inline ServedWait servedWait() {
+    return ServedWaitScope::current ? *ServedWaitScope::current : ServedWait();
+}
 
 /// How doors are found, by their names; set by the programs once they start. core does not know how
 /// messages travel.
