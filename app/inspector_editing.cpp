@@ -94,6 +94,9 @@ QString InspectorEditing::sameDisabledReason() const {
     if (const QString why = m_edits.disabledReason(); !why.isEmpty()) return why;
     const auto map = chosenMap();
     const auto [i, j] = chosenCell();
+    if (!map.fitted.empty())
+        return QStringLiteral(
+            "A fitted relation is no part of what the model computes: take it out");
     if (map.kind != MapKind::Relation)
         return QStringLiteral("Choose a relation first: attention is no value of a pair");
     if (map.rows != map.columns)
