@@ -98,6 +98,7 @@ TEST(FittedMaps, AreWrittenAndReadWithTheOthers) {
     GoldenVit of;
     const auto result = of.probe("shown");
     const testing_support::TemporaryFolder folder("fitted-maps");
+    fs::create_directories(folder.path());
     core::saveCapture(folder.path(), {result});
     const auto back = core::loadCapture(folder.path(), result.step, 0);
     ASSERT_EQ(back.maps.size(), result.maps.size());
