@@ -155,22 +155,27 @@ def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
     n = streams.sizes[1] if streams else maps.sizes[2] if maps else 0
     causal = [point.causal for name, point in found.points.items() if name.endswith(("attn.hook_pattern", "rel.hook_pattern"))
               and "cross" not in name and "encoder" not in name]
-    vocabulary = 0
-    if seen is not None and seen.ndim == 4:
-        given_kind: dict[str, Any] = {"kind": "image", "channels": min(seen.shape[1], seen.shape[3]) if seen.shape[1] > 4 else seen.shape[1],
-                                      "height": seen.shape[2], "width": seen.shape[3], **examples.patches(given, n)}
-    elif seen is not None and seen.ndim == 2:
+    shown = None if seen is not None else examples.pictures()
+    if seen is None and shown is None:
+        raise reading.RunError("inputs", f"are {examples.shapes(given)}; what can be shown are ids [S, n], pictures [S, channels, height, width] of 1, 3 or 4 "
+                                         "channels, and floats [S, n] or [S, n, width]: give show={'images': pictures of them}, or inputs of such a shape and "
+                                         "call=, a function that makes of them what the model takes")
+    if shown is not None:
+        given_kind: dict[str, Any] = {"kind": "image", "channels": 3, "height": shown.shape[1], "width": shown.shape[2]}
+    elif seen.ndim == 4:
+        given_kind = {"kind": "image", "channels": seen.shape[1], "height": seen.shape[2], "width": seen.shape[3], **examples.patches(given, n)}
+    elif seen.ndim == 2:
         vocabulary = found.vocabulary or int(getattr(config, "vocab_size", 0) or 0) or int(seen.max()) + 1
         length = next((int(getattr(config, name)) for name in ("max_position_embeddings", "n_positions", "max_block_size")
-                       if getattr(config, name, None)), seen.shape[1])
+                       if getattr(config, name, None)), 0) or max(seen.shape[1], examples.longest())
         given_kind = {"kind": "tokens", "length": length, "vocabulary": vocabulary, "causal": bool(causal) and all(causal)}
     else:
-        given_kind = {"kind": "objects", "count": n or (seen.shape[1] if seen is not None else 0), "dim": seen.shape[-1] if seen is not None else 0}
+        given_kind = {"kind": "objects", "count": seen.shape[1], "dim": seen.shape[2]}
     output: dict[str, Any] = {"kind": "classes", "count": scores.shape[-1]} if scores.ndim < 3 else {"kind": "tokens", "vocabulary": scores.shape[-1]}
     if examples.classes and scores.ndim < 3:
         if len(examples.classes) != scores.shape[-1] and not (scores.shape[-1] == 1 and len(examples.classes) == 2):
             raise reading.RunError("classes", f"are {len(examples.classes)}; the model gives {scores.shape[-1]} scores")
-        output["names"] = examples.classes
+        output["names"] = examples.classes  # of one score those of no and yes
     first = next((each for each in model.parameters() if each.is_floating_point()), None)
     return {"model": type(model).__name__, "parameters": sum(each.numel() for each in model.parameters()),
             "device": str(first.device) if first is not None else "cpu",
