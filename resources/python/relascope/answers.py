@@ -36,7 +36,12 @@ def tensors_of_model(model: Any) -> Iterator[tuple[str, Any]]:
 
 def version_of(served: "Served") -> int:
     """A number that changes with the weights."""
-    return sum(0 if each.is_inference() else each._version for each in served.tensors)
+    return served.weights.number()
+
+
+def step_of(served: "Served") -> int:
+    """The step of its run; -1 without one."""
+    return served.run.step if served.run is not None else -1
 
 
 def as_own(tensor: Any, own: Any) -> Any:
@@ -77,8 +82,8 @@ def checksum_of(model: Any) -> int:
 
 
 @contextlib.contextmanager
-def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[None]:
-    """The pass runs with kept weights, or new ones, or those that the question has begun with."""
+def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[bool]:
+    """The pass runs with kept weights, or new ones, or those that the question has begun with. Whether they are others than now."""
     found: Optional[dict[str, Any]] = None
     now = version_of(served)
     if isinstance(wanted, Mapping) and "step" in wanted:
@@ -92,21 +97,31 @@ def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[None]:
         if found is None:
             raise PassError("changed", "the weights have changed since the question began")
     if found is None:
-        yield
+        yield False
         return
     from torch.nn.utils.stateless import _reparametrize_module
-    with _reparametrize_module(served.model, found):
-        yield
+    with _reparametrize_module(served.model, found, tie_weights=True, stack_weights=True):  # stacked: a module may have two names
+        yield True
+
+
+def _names_of(model: Any) -> dict[int, list[str]]:
+    """All names of each tensor, which a tied one has several of."""
+    names: dict[int, list[str]] = {}
+    for listed in model.named_parameters(remove_duplicate=False), model.named_buffers(remove_duplicate=False):
+        for name, each in listed:
+            names.setdefault(id(each), []).append(name)
+    return names
 
 
 def _fitting(served: "Served", given: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Those of the tensors that the model has, where and as it has them."""
     import torch
-    found = {}
+    found, names = {}, _names_of(served.model)
     for name, own in tensors_of_model(served.model):
-        if name not in given:
+        there = next((each for each in names[id(own)] if each in given), None)
+        if there is None:
             continue
-        value = torch.as_tensor(np.array(given[name]) if isinstance(given[name], np.ndarray) else given[name]).clone()
+        value = torch.as_tensor(np.array(given[there]) if isinstance(given[there], np.ndarray) else given[there]).clone()
         if value.shape != own.shape:
             raise PassError("weights", f"of {what} have {name} of {list(value.shape)}; the model has {list(own.shape)}")
         found[name] = as_own(value.detach().to(own.device, own.dtype), own)
@@ -203,8 +218,8 @@ def declared(served: "Served") -> dict[str, Any]:
     found, facts = served.current(), served.facts
     splits = [{"name": each.name, "size": each.size, "labels": _has_labels(served, each)} for each in served.examples.splits]
     message = {
-        "name": served.name, "program": served.program, "step": served.run.step if served.run is not None else 0,
-        "version": version_of(served), "crc32": served.checksum(), **{key: value for key, value in facts.items() if key != "grows"},
+    version = version_of(served)
+        "name": served.name, "program": served.program, "step": step_of(served), "version": version, **{key: value for key, value in facts.items() if key != "grows"},
         "blocks": [block.name for block in found.blocks],
         "layers": {block.name: {**_layer(block.facts), "skip": block.skip, "streams": block.stream is not None} for block in found.blocks},
         "points": [{"name": point.name, "axes": list(point.axes), "sizes": _sizes(point, facts["grows"]), "causal": point.causal,
@@ -214,6 +229,8 @@ def declared(served: "Served") -> dict[str, Any]:
                 "encode": served.examples._encode is not None, "steps": sorted(served.run._kept_steps("weights")) if served.run is not None else []}}
     path = _tokenizer_path(served)
     if path:
+    if served.crc[0] == version:  # else it takes a while, and `checksum` computes it
+        message["crc32"] = served.crc[1]
         message["tokenizer"] = path
     return message
 
@@ -261,8 +278,8 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
         _backward(served, peer, message, blob)
     elif kind == "checksum":
         with served.lock:
-            peer.send({"m": "checksum", "id": number, "crc32": served.checksum(), "version": version_of(served),
-                       "step": served.run.step if served.run is not None else 0})
+            crc = {} if message.get("version_only") is True else {"crc32": served.checksum()}
+            peer.send({"m": "checksum", "id": number, **crc, "version": version_of(served), "step": step_of(served)})
     elif kind == "keep":
         _keep(peer, message, blob)
     elif kind == "forget":

@@ -30,6 +30,7 @@ from .proofs import Found, find
 from .reading import RunError
 from .run import Run, _rank
 from .watch import _plain
+from .versions import Version
 
 _REMEMBER = 120.0  # seconds after the last request of a question that its weights are kept for
 _ANSWER = 2.0   # seconds that a training answers for, before it goes on for as long
@@ -72,7 +73,8 @@ class Served:
         self.kept_steps: dict[Any, dict[str, Any]] = {}
         self._door: Optional[Door] = None
         self._loop: Any = None
-        self._answering, self._rested, self._crc = False, 0.0, (-1, 0)
+        self._answering, self._rested, self.crc = False, 0.0, (-1, 0)
+        self._warned = self._forgets = False
         self.patience = 30.0      # seconds that a pass waits for the other side
         rank = _rank()
         if rank and not rank.startswith("rank 0"):
@@ -211,7 +213,7 @@ class Served:
         self.found, scores = found
         self.kept_steps.clear()
         self.facts = answers.facts_of(self, given, scores)
-        self.tensors = [each for _, each in answers.tensors_of_model(self.model)]
+        self.weights = Version([each for _, each in answers.tensors_of_model(self.model)])
         self._seen, self._checked = answers.shape_of(self.model), time.monotonic()
 
     def _find(self, given: Any, other: Any) -> tuple[Found, Any]:
@@ -257,9 +259,9 @@ class Served:
     def checksum(self) -> int:
         """CRC-32 of the weights, which is computed once for each version of them."""
         version = answers.version_of(self)
-        if self._crc[0] != version:
-            self._crc = version, answers.checksum_of(self.model)
-        return self._crc[1]
+        if self.crc[0] != version:
+            self.crc = version, answers.checksum_of(self.model)
+        return self.crc[1]
 
     def _answer(self, peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
         """Answers one request. Whatever happens in it is a sentence for who asked."""
@@ -276,6 +278,7 @@ class Served:
                 peer.send({"m": "error", "id": number, "text": "the pass was cancelled", "key": "cancelled"})
             except Gone:
                 raise
+        self.snapshots.clear()
             except PassError as error:
                 peer.send({"m": "error", "id": number, "text": str(error), "key": error.key})
             except KeyboardInterrupt:
