@@ -167,6 +167,13 @@ class TestPasses(Serving):
             with self.assertRaisesRegex(Refused, "follows the scores of no pass with gradients"):
                 packed = Packed()
                 client.ask("backward", packed, gradient=packed.add(gradient))
+            client.forward((names[0], {"do": "read", "gradient": True}), gradients=True)
+            with torch.no_grad():
+                self.model.head.weight.mul_(1)
+            with self.assertRaisesRegex(Refused, "the weights have changed since the pass") as refused:
+                packed = Packed()
+                client.ask("backward", packed, gradient=packed.add(gradient))
+            self.assertEqual(refused.exception.key, "changed")
         self.asked(self.now, ask)
         self.assertTrue(all(each.grad is None and each.requires_grad for each in self.model.parameters()))
 
@@ -312,13 +319,6 @@ class TestPasses(Serving):
         self.asked(served, ask)
         self.assertTrue(torch.equal(torch.get_rng_state(), numbers))
 
-    def test_data_that_is_drawn_and_inputs_of_nobody(self):
-        class Drawn(torch.utils.data.Dataset):
-            def __len__(self):
-                return 6
-
-            def __getitem__(self, index):
-                return torch.randn(3, 12, 12) + random.random() + np.random.rand(), index % 3
     def test_tied_weights(self):
         """Other weights are those of all names of a tensor, also where a module has two names."""
         class Tied(nn.Module):
@@ -448,6 +448,13 @@ class TestPasses(Serving):
             self.assertEqual(label, ["no", "yes"][int(self.data[1][0]) % 2])
         self.asked(one, ask)
 
+    def test_data_that_is_drawn_and_inputs_of_nobody(self):
+        class Drawn(torch.utils.data.Dataset):
+            def __len__(self):
+                return 6
+
+            def __getitem__(self, index):
+                return torch.randn(3, 12, 12) + random.random() + np.random.rand(), index % 3
         loader = torch.utils.data.DataLoader(Drawn(), 2, collate_fn=lambda found: (torch.stack([x for x, _ in found]), torch.tensor([y for _, y in found])))
         numbers = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
         served = self.served(self.model, {"drawn": loader}, name="drawn", encode=lambda picture: torch.from_numpy(picture) * 2 - 1,

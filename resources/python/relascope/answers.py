@@ -131,11 +131,13 @@ def _fitting(served: "Served", given: Mapping[str, Any], what: str) -> dict[str,
 
 
 def _remembered(served: "Served", key: Any, make: Any) -> dict[str, Any]:
-    if key not in served.kept_steps:
+    found = served.kept_steps[key][0] if key in served.kept_steps else None
+    if found is None:
         while len(served.kept_steps) > 1:
             del served.kept_steps[next(iter(served.kept_steps))]
-        served.kept_steps[key] = make()
-    return served.kept_steps[key]
+        found = make()
+    served.kept_steps[key] = found, time.monotonic()
+    return found
 
 
 def _kept_step(served: "Served", step: Any) -> dict[str, Any]:
@@ -216,9 +218,9 @@ def _sizes(point: Point, grows: bool) -> list[int]:
 
 def declared(served: "Served") -> dict[str, Any]:
     found, facts = served.current(), served.facts
+    version = version_of(served)
     splits = [{"name": each.name, "size": each.size, "labels": _has_labels(served, each)} for each in served.examples.splits]
     message = {
-    version = version_of(served)
         "name": served.name, "program": served.program, "step": step_of(served), "version": version, **{key: value for key, value in facts.items() if key != "grows"},
         "blocks": [block.name for block in found.blocks],
         "layers": {block.name: {**_layer(block.facts), "skip": block.skip, "streams": block.stream is not None} for block in found.blocks},
@@ -227,10 +229,10 @@ def declared(served: "Served") -> dict[str, Any]:
         "left_out": found.left_out, "splits": splits,
         "can": {"gradients": any(point.gradient for point in found.points.values()), "fresh": served.fresh is not None,
                 "encode": served.examples._encode is not None, "steps": sorted(served.run._kept_steps("weights")) if served.run is not None else []}}
-    path = _tokenizer_path(served)
-    if path:
     if served.crc[0] == version:  # else it takes a while, and `checksum` computes it
         message["crc32"] = served.crc[1]
+    path = _tokenizer_path(served)
+    if path:
         message["tokenizer"] = path
     return message
 
@@ -266,7 +268,7 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
     """Answers one request on its connection. Raises PassError with what is wrong with it."""
     kind, number = message.get("m"), message.get("id")
     if kind == "forward":
-        peer.graph = None
+        peer.graph, peer.lost = None, False
     if kind == "declare":
         with served.lock:
             peer.send({"m": "declare", "id": number, **declared(served)})
@@ -310,9 +312,12 @@ def _examples(served: "Served", peer: Peer, message: Mapping[str, Any]) -> None:
 
 def _backward(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
     import torch
-    if peer.graph is None:
+    if peer.graph is None and not peer.lost:
         raise PassError("backward", "follows the scores of no pass with gradients")
-    scores, leaves = peer.graph
+    scores, leaves, version = peer.graph or (None, {}, -1)
+    if scores is None or version is not None and version != version_of(served):
+        peer.lose_graph()
+        raise PassError("changed", "the weights have changed since the pass whose gradients are asked for; ask for the pass again")
     gradient = unpack(peer, message.get("gradient"), blob, "gradient")
     if tuple(gradient.shape) != tuple(scores.shape):
         raise PassError("gradient", f"has the shape {list(gradient.shape)}; {list(scores.shape)} is needed")
@@ -320,6 +325,7 @@ def _backward(served: "Served", peer: Peer, message: Mapping[str, Any], blob: An
         found = torch.autograd.grad(scores, list(leaves.values()), gradient.to(scores), retain_graph=True, allow_unused=True) if leaves else ()
     packed = Packed()
     described = {name: packed.add(torch.zeros_like(leaf) if each is None else each) for (name, leaf), each in zip(leaves.items(), found)}
+    peer.hold()
     peer.send({"m": "gradients", "id": message.get("id"), "tensors": described}, packed)
 
 
@@ -380,7 +386,7 @@ class _Forward:
         check = message.get("check")
         if type(check) is int:
             self.peer.version = check
-        with served.passing(), with_weights(served, message.get("weights"), check if type(check) is int else None):
+        with served.passing(), with_weights(served, message.get("weights"), check if type(check) is int else None) as others:
             given, batch = self._given()
             after = self._after(batch)
             scores = run(self.found, lambda: served.examples.answer(given), list(self.actions), batch, self._change, amp=served.amp,
@@ -390,10 +396,11 @@ class _Forward:
                 raise PassError(lacking[0], "was not met by the pass")
             packed = Packed()
             described = packed.add(self._fits("scores", scores))
+        version = version_of(served)
         if self.gradients:
-            self.peer.graph = scores, self.leaves
-        self.peer.send({"m": "scores", "id": self.number, "tensor": described, "version": version_of(served),
-                        "step": served.run.step if served.run is not None else 0}, packed)
+            self.peer.graph = scores, self.leaves, None if others else version
+            self.peer.hold()
+        self.peer.send({"m": "scores", "id": self.number, "tensor": described, "version": version, "step": step_of(served)}, packed)
 
     def _given(self) -> tuple[Any, int]:
         message, examples = self.message, self.served.examples
