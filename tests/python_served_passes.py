@@ -59,6 +59,7 @@ class TestPasses(Serving):
             self.assertEqual({**version, "id": 0}, {"m": "checksum", "id": 0, "version": found["version"], "step": -1})
             self.assertEqual(client.ask("checksum")[0]["crc32"], client.ask("declare")[0]["crc32"])
         self.asked(self.now, ask)
+        self.assertTrue(all(each.where is None and not each.returned.numel() for each in self.now.found.blocks))  # nothing of the first pass is held
         self.assertEqual(os.stat(os.path.join(runtime_folder(), "test.served")).st_mode & 0o777, 0o600)
 
     def test_examples(self):

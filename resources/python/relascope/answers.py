@@ -174,9 +174,9 @@ def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
               and "cross" not in name and "encoder" not in name]
     shown = None if seen is not None else examples.pictures()
     if seen is None and shown is None:
-        raise reading.RunError("inputs", f"are {examples.shapes(given)}; what can be shown are ids [S, n], pictures [S, channels, height, width] of 1, 3 or 4 "
-                                         "channels, and floats [S, n] or [S, n, width]: give show={'images': pictures of them}, or inputs of such a shape and "
-                                         "call=, a function that makes of them what the model takes")
+        raise reading.RunError("inputs", f"are {examples.shapes(given)}; what can be shown are ids [S, n], pictures [S, channels, height, width] "
+                                         "of 1, 3 or 4 channels, and floats [S, n] or [S, n, width]: give show={'images': pictures of them}, or "
+                                         "inputs of such a shape and call=, a function that makes of them what the model takes")
     if shown is not None:
         given_kind: dict[str, Any] = {"kind": "image", "channels": 3, "height": shown.shape[1], "width": shown.shape[2]}
     elif seen.ndim == 4:
@@ -221,7 +221,8 @@ def declared(served: "Served") -> dict[str, Any]:
     version = version_of(served)
     splits = [{"name": each.name, "size": each.size, "labels": _has_labels(served, each)} for each in served.examples.splits]
     message = {
-        "name": served.name, "program": served.program, "step": step_of(served), "version": version, **{key: value for key, value in facts.items() if key != "grows"},
+        "name": served.name, "program": served.program, "step": step_of(served), "version": version,
+        **{key: value for key, value in facts.items() if key != "grows"},
         "blocks": [block.name for block in found.blocks],
         "layers": {block.name: {**_layer(block.facts), "skip": block.skip, "streams": block.stream is not None} for block in found.blocks},
         "points": [{"name": point.name, "axes": list(point.axes), "sizes": _sizes(point, facts["grows"]), "causal": point.causal,
