@@ -53,8 +53,13 @@ class TestPasses(Serving):
             self.assertEqual(found["layers"]["blocks.1"]["heads"], 4)
             pattern = next(each for each in found["points"] if each["name"] == "blocks.1.attn.hook_pattern")
             self.assertEqual((pattern["axes"], pattern["sizes"], pattern["causal"]), (["batch", "head", "i", "j"], [-1, 4, 10, 10], False))
-            self.assertEqual(client.ask("checksum")[0]["crc32"], found["crc32"])
+            self.assertEqual(found["step"], -1)
+            self.assertNotIn("crc32", found)  # which takes a while, and is asked for
+            version = client.ask("checksum", version_only=True)[0]
+            self.assertEqual({**version, "id": 0}, {"m": "checksum", "id": 0, "version": found["version"], "step": -1})
+            self.assertEqual(client.ask("checksum")[0]["crc32"], client.ask("declare")[0]["crc32"])
         self.asked(self.now, ask)
+        self.assertTrue(all(each.where is None and not each.returned.numel() for each in self.now.found.blocks))  # nothing of the first pass is held
         self.assertEqual(os.stat(os.path.join(runtime_folder(), "test.served")).st_mode & 0o777, 0o600)
 
     def test_examples(self):
@@ -163,6 +168,13 @@ class TestPasses(Serving):
             with self.assertRaisesRegex(Refused, "follows the scores of no pass with gradients"):
                 packed = Packed()
                 client.ask("backward", packed, gradient=packed.add(gradient))
+            client.forward((names[0], {"do": "read", "gradient": True}), gradients=True)
+            with torch.no_grad():
+                self.model.head.weight.mul_(1)
+            with self.assertRaisesRegex(Refused, "the weights have changed since the pass") as refused:
+                packed = Packed()
+                client.ask("backward", packed, gradient=packed.add(gradient))
+            self.assertEqual(refused.exception.key, "changed")
         self.asked(self.now, ask)
         self.assertTrue(all(each.grad is None and each.requires_grad for each in self.model.parameters()))
 
@@ -308,6 +320,135 @@ class TestPasses(Serving):
         self.asked(served, ask)
         self.assertTrue(torch.equal(torch.get_rng_state(), numbers))
 
+    def test_tied_weights(self):
+        """Other weights are those of all names of a tensor, also where a module has two names."""
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.shared = nn.Embedding(30, 16)
+                self.encoder = nn.ModuleDict({"embed": self.shared})
+                self.blocks, self.out = nn.ModuleList([Block()]), nn.Linear(16, 30, bias=False)
+                self.out.weight = self.shared.weight
+
+            def forward(self, ids):
+                return self.out(self.blocks[0](self.encoder["embed"](ids) + self.shared(ids)))
+
+        def fresh(seed):
+            torch.manual_seed(seed)
+            return Tied()
+        model, other, ids = fresh(1), fresh(3).eval(), torch.randint(30, (8, 7))
+        run = relascope.Run(self.own_folder() / "run")
+        self.addCleanup(run.done)
+        run.weights(7, {name: each for name, each in other.state_dict().items() if name != "shared.weight"})  # as files without second names
+        served = self.served(model, (ids, ids), name="tied", fresh=fresh, run=run)
+        kept = {name: (each, each.clone()) for name, each in model.state_dict().items()}
+        torch.backends.mha.set_fastpath_enabled(False)
+        with torch.no_grad():
+            before, wanted = model.eval()(ids[:2]), other(ids[:2])
+        model.train()
+        torch.backends.mha.set_fastpath_enabled(True)
+
+        def ask(client):
+            version = client.ask("checksum", version_only=True)[0]["version"]
+            for weights in {"fresh": 3}, {"step": 7}:
+                torch.testing.assert_close(client.forward(weights=weights)[0], wanted, rtol=0, atol=1e-6)
+                self.assertTrue(torch.equal(client.forward(check=version)[0], before))
+            served.snapshots[version] = relascope.answers.snapshot_of(model)
+            with torch.no_grad():
+                model.shared.weight.mul_(2)
+            self.assertTrue(torch.equal(client.forward(check=version)[0], before))
+            self.assertFalse(torch.equal(client.forward()[0], before))
+            with torch.no_grad():
+                model.shared.weight.div_(2)
+        self.asked(served, ask)
+        self.assertIs(model.shared.weight, model.out.weight)
+        self.assertIs(model.encoder["embed"], model.shared)
+        self.assertTrue(all(torch.equal(*each) for each in kept.values()))
+
+    def test_versions(self):
+        """What changes weights changes their version: also fused optimizers, which PyTorch does not count, and .data."""
+        self.model.add_module("norm", nn.LayerNorm(16))
+        served = self.served(self.model, self.data, name="versions")
+        parameters = list(self.model.parameters())
+        for each in parameters:
+            each.grad = torch.ones_like(each)
+        seen = [served.weights.number()]
+
+        def changes():
+            seen.append(served.weights.number())
+            self.assertEqual(len(set(seen)), len(seen))
+            self.assertEqual(served.weights.number(), seen[-1])
+        for more in {}, {"foreach": True}, {"fused": True}:
+            torch.optim.AdamW(parameters, 0.0, **more).step()
+            changes()
+        self.model.head.weight.data[:, 3:].mul_(2)
+        changes()
+        self.model.norm.weight.data = torch.zeros(16)
+        changes()
+        other = nn.Linear(2, 2)
+        other(torch.ones(2)).sum().backward()
+        torch.optim.SGD(other.parameters(), fused=True).step()
+        self.assertEqual(served.weights.number(), seen[-1])
+
+        def ask(client):
+            version = client.ask("checksum", version_only=True)[0]["version"]
+            client.forward(check=version)
+            torch.optim.SGD(parameters, 0.1, fused=True).step()
+            with self.assertRaisesRegex(Refused, "the weights have changed"):
+                client.forward(check=version)
+        self.asked(served, ask)
+
+    def test_inputs_of_other_shapes(self):
+        """Those that cannot be declared are refused with their shapes; vectors and shown pictures stand for what people see."""
+        class Wave(nn.Module):
+            def __init__(self, channels=1):
+                super().__init__()
+                self.cut, self.blocks, self.out = nn.Conv1d(channels, 16, 8, 8), nn.ModuleList([Block()]), nn.Linear(16, 3)
+
+            def forward(self, wave):
+                return self.out(self.blocks[0](self.cut(wave.reshape(len(wave), self.cut.in_channels, -1)).transpose(1, 2)).mean(1))
+        labels = torch.zeros(8, dtype=torch.long)
+        waves = torch.randn(8, 64)
+        served = self.served(Wave(), (waves, labels), name="wave")
+
+        def ask(client):
+            self.assertEqual(client.ask("declare")[0]["input"], {"kind": "objects", "count": 1, "dim": 64})
+            found, blob = client.ask("examples", split="validation", indices=[3])
+            self.assertTrue(torch.equal(client.values(found["tensors"]["vectors"], blob), waves[3].reshape(1, 1, 64)))
+        self.asked(served, ask)
+        for shape, channels in ((8, 2, 4, 8), 2), ((8, 10, 4, 8), 10), ((8, 6, 8, 3), 3), ((8, 2, 2, 4, 8), 2):
+            given = torch.randn(shape), labels
+            with self.assertRaisesRegex(relascope.RunError, rf"inputs: are \[2, {str(list(shape[1:]))[1:-1]}\]; what can be shown are"):
+                self.served(Wave(channels), given, name="refused")
+        shown = self.served(Wave(10), (torch.randn(8, 10, 4, 8), labels), show={"images": np.zeros((8, 4, 8, 3), np.uint8)}, name="shown")
+
+        def ask_shown(client):
+            self.assertEqual(client.ask("declare")[0]["input"], {"kind": "image", "channels": 3, "height": 4, "width": 8})
+            self.assertEqual(client.ask("examples", split="validation", indices=[3])[0]["tensors"]["pictures"]["sizes"], [1, 4, 8, 3])
+        self.asked(shown, ask_shown)
+
+    def test_scores_of_other_kinds(self):
+        class Odd(Pictures):
+            last = float("-inf")
+
+            def forward(self, images):
+                scores = super().forward(images).clone()
+                scores[:, 2] = self.last
+                return scores
+        model = Odd()
+        for model.last, said in (float("-inf"), "-inf of class 2"), (float("nan"), "nan of class 2"):
+            served = self.served(model, self.data, name="odd")
+            self.assertTrue(any("scores of 1 of 3 classes are not finite" in each and said in each for each in served.left_out), served.left_out)
+            self.assertEqual(served.points, self.now.points)
+            self.asked(served, lambda client: self.assertFalse(bool(client.forward()[0][:, 2].isfinite().any())))
+        one = self.served(Pictures(), (self.data[0], self.data[1] % 2), call=lambda model, batch: model(batch[0])[:, :1], classes=["no", "yes"], name="one")
+
+        def ask(client):
+            self.assertEqual(client.ask("declare")[0]["output"], {"kind": "classes", "count": 1, "names": ["no", "yes"]})
+            label = client.ask("examples", split="validation", indices=[0])[0]["examples"][0]["label"]
+            self.assertEqual(label, ["no", "yes"][int(self.data[1][0]) % 2])
+        self.asked(one, ask)
+
     def test_data_that_is_drawn_and_inputs_of_nobody(self):
         class Drawn(torch.utils.data.Dataset):
             def __len__(self):
@@ -356,7 +497,7 @@ class TestPasses(Serving):
 
         def ask(client):
             found = client.ask("declare")[0]
-            self.assertEqual(found["input"], {"kind": "tokens", "length": 3, "vocabulary": 30, "causal": False})
+            self.assertEqual(found["input"], {"kind": "tokens", "length": 87, "vocabulary": 30, "causal": False})
             self.assertEqual(found["output"], {"kind": "tokens", "vocabulary": 30})
             self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation", "moved", "long"])
             seen, blob = client.ask("examples", split="train", indices=[0, 2])

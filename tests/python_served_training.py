@@ -9,16 +9,19 @@ import asyncio
 import contextlib
 import os
 import random
+import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import warnings
 
 from run_support import TOP, WithRuns, main
-from serve_support import Client, Pictures, Serving, pictures
+from serve_support import Client, Packed, Pictures, Refused, Serving, pictures
 
 import numpy as np
 import relascope
@@ -232,6 +235,162 @@ class TestTraining(Serving):
         self.assertIn("scores", kinds)
         client.close()
 
+    def steps_until(self, run, done, step=None):
+        """A training that goes on until a thread has ended: its steps."""
+        number = 0
+        while done.is_alive():
+            number += 1
+            if step is not None:
+                step()
+            run.log(number, loss=1.0)
+            time.sleep(0.01)
+        return number
+
+    def test_gradients_between_steps(self):
+        """The gradients of a pass are asked for before the training goes on, also after its 2 seconds, and while others ask; from a side
+        that is late they are an error that says so."""
+        class Slow(Pictures):
+            takes = 0.0
+
+            def forward(self, images):
+                time.sleep(self.takes)
+                return super().forward(images)
+        torch.manual_seed(0)
+        model, data = Slow(), pictures()[1]
+        run = relascope.Run(self.own_folder() / "run")
+        self.addCleanup(run.done)
+        served = self.served(model, data, run=run)
+        optimizer, said, model.takes = torch.optim.SGD(model.parameters(), 1e-3, fused=True), [], 0.7
+
+        def step():
+            for each in model.parameters():
+                each.grad = torch.zeros_like(each)
+            optimizer.step()
+
+        def ask(late):
+            client, other = Client("test"), Client("test")
+            for _ in range(1 if late else 4):
+                client.forward(("blocks.0.hook_resid_pre", {"do": "read", "gradient": True}), gradients=True)
+                if not late:
+                    other.send({"m": "checksum", "id": 1})
+                time.sleep(1.8 if late else 0.2)
+                packed = Packed()
+                try:
+                    said.append(client.ask("backward", packed, gradient=packed.add(torch.ones(2, 3)))[0]["m"])
+                except Refused as refused:
+                    said.append(refused.key)
+            client.close(), other.close()
+        for late in False, True:
+            thread = threading.Thread(target=ask, args=(late,))
+            thread.start()
+            self.steps_until(run, thread, step)
+        self.assertEqual(said, ["gradients"] * 4 + ["changed"])
+        self.assertTrue(all(peer.graph is None for peer in served._door.peers.values()))
+
+    def test_copies_are_deleted(self):
+        model, data = pictures()
+        run = relascope.Run(self.own_folder() / "run")
+        self.addCleanup(run.done)
+        served = self.served(model, data, run=run, fresh=lambda seed: Pictures())
+        clients, long = [Client("test", greet=False) for _ in range(2)], relascope.serve.__globals__
+
+        def step():
+            with torch.no_grad():
+                model.head.weight.add_(1)
+
+        def ask():
+            for client in clients:
+                client.send({"m": "hello", "protocol": 1, "memory": True})
+                client.receive()
+                client.forward(check=client.ask("checksum", version_only=True)[0]["version"])
+                client.forward(weights={"fresh": 1})
+        thread = threading.Thread(target=ask)
+        thread.start()
+        self.steps_until(run, thread, step)
+        self.assertTrue(served.snapshots and served.kept_steps)
+        self.addCleanup(long.update, {"_REMEMBER": long["_REMEMBER"]})
+        long["_REMEMBER"] = 0.2  # an idle connection
+        time.sleep(0.3)
+        run.log(1000, loss=1.0)
+        self.assertEqual((served.snapshots, served.kept_steps), ({}, {}))
+        long["_REMEMBER"] = 1000
+        thread = threading.Thread(target=lambda: clients[0].forward(weights={"fresh": 1}))
+        thread.start()
+        self.steps_until(run, thread)
+        self.assertTrue(served.kept_steps)
+        for client in clients:  # and those that are closed
+            client.close()
+        run.log(2000, loss=1.0)
+        self.assertEqual((served.snapshots, served.kept_steps), ({}, {}))
+
+    def test_nothing_ends_the_training(self):
+        """No descriptors, and whatever else: a warning, once."""
+        model, data = pictures()
+        run = relascope.Run(self.own_folder() / "run")
+        self.addCleanup(run.done)
+        served = self.served(model, data, run=run)
+        most, held, clients = resource.getrlimit(resource.RLIMIT_NOFILE), [], [Client("test", greet=False) for _ in range(2)]
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 3, most[1]))
+            try:
+                with contextlib.suppress(OSError):
+                    while True:
+                        held.append(os.dup(0))
+                for step in 1, 2, 3:
+                    run.log(step, loss=1.0)
+                began = time.process_time()
+                served.wait(0.5)
+                self.assertLess(time.process_time() - began, 0.3)
+            finally:
+                for each in held:
+                    os.close(each)
+                resource.setrlimit(resource.RLIMIT_NOFILE, most)
+            self.assertEqual(["Too many open files" in str(each.message) for each in warned], [True])
+        for client in clients:
+            with self.assertRaisesRegex((Refused, ConnectionError), "no more files to open"):
+                client.receive(5)
+            client.close()
+        self.asked(served, lambda client: client.forward())
+        served._warned = False
+        client = Client("test", greet=False)
+        client.send({"m": "hello", "protocol": 1, "memory": True})
+        served._answer = lambda *_: 1 // 0
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            run.log(4, loss=1.0)
+        self.assertEqual(["ZeroDivisionError" in str(each.message) for each in warned], [True])
+        client.close()
+
+    def test_forks_and_full_backlogs(self):
+        model, data = pictures()
+        served = self.served(model, data)
+        client = Client("test", greet=False)
+        client.send({"m": "hello", "protocol": 1, "memory": True})
+        served.answer(5)
+        child = os.fork()
+        if child == 0:  # as a worker of a DataLoader
+            os._exit(0)
+        os.waitpid(child, 0)
+        client.send({"m": "checksum", "id": 1})
+        self.assertTrue(served.answer(5))
+        client.close()
+        # Whoever has no time for connections is not taken for one that was killed.
+        path, waiting = os.path.join(runtime_folder(), "busy.served"), []
+        busy = socket.socket(socket.AF_UNIX)
+        busy.bind(path)
+        busy.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while len(waiting) < 100:
+                waiting.append(socket.socket(socket.AF_UNIX))
+                waiting[-1].setblocking(False)
+                waiting[-1].connect(path)
+        self.assertEqual(self.served(model, data, name="busy").name, "busy-2")
+        self.assertTrue(os.path.exists(path))
+        for each in *waiting, busy:
+            each.close()
+        self.assertEqual(self.served(model, data, name="busy").name, "busy")
+
     def test_what_a_look_costs(self):
         model, data = pictures()
         run = relascope.Run(self.own_folder() / "run")
@@ -285,10 +444,27 @@ class TestTraining(Serving):
 
     def test_names_and_ends(self):
         model, data = pictures()
-        first, second = (self.served(model, data, name="same") for _ in range(2))
-        self.assertEqual((first.name, second.name), ("same", "same-2"))
-        self.assertEqual(os.fspath(second), "served:same-2")
+        script = textwrap.dedent("""
+            import os, signal, sys
+            sys.path[:0] = [%r, %r]
+            name, sys.argv = sys.argv[1], ["client", "/"]
+            from serve_support import *
+            served = relascope.serve(*pictures(), name=name)
+            print(served.name, flush=True)
+            if name == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            sys.stdin.read()
+            """ % (str(TOP / "tests"), str(TOP / "resources/python")))
+        other = subprocess.Popen([sys.executable, "-W", "ignore", "-c", script, "same"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(other.kill)
+        self.assertEqual(other.stdout.readline(), "same\n")
+        second = self.served(model, data, name="same")  # of another program
+        self.assertEqual((second.name, os.fspath(second)), ("same-2", "served:same-2"))
         self.assertTrue(stat.S_ISSOCK(os.stat(os.path.join(runtime_folder(), "same-2.served")).st_mode))
+        other.communicate("")
+        first = self.served(model, data, name="same")  # of this one, as a cell that is run again: it takes the place
+        self.assertEqual((first.name, second._door), ("same", None))
+        self.assertFalse(os.path.exists(os.path.join(runtime_folder(), "same-2.served")))
         child = os.fork()
         if child == 0:  # a forked process does not serve, and leaves the socket there
             os._exit(0 if first._door is None else 1)
@@ -305,17 +481,8 @@ class TestTraining(Serving):
             relascope.serve(model, 3)
         with self.assertRaisesRegex(relascope.RunError, "classes: are 2; the model gives 3 scores"):
             relascope.serve(model, data, classes=["a", "b"])
-        script = textwrap.dedent("""
-            import os, signal, sys
-            sys.path[:0] = [%r, %r]
-            sys.argv = ["client", "/"]
-            from serve_support import *
-            served = relascope.serve(*pictures(), name="killed")
-            print(served.name, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
-            """ % (str(TOP / "tests"), str(TOP / "resources/python")))
         for _ in range(2):  # what a kill has left is nobody's name
-            done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True)
+            done = subprocess.run([sys.executable, "-W", "ignore", "-c", script, "killed"], capture_output=True, text=True)
             self.assertEqual((done.stdout, done.returncode), ("killed\n", -signal.SIGKILL), done.stderr)
 
     def test_wait(self):

@@ -49,10 +49,7 @@ void OpenedModel::Parts::openServed(const std::string& named, const std::string&
     if (wanted.empty() || wanted == "last" || wanted == "best") {
         choice.version = weights.version;
         checksum = weights.crc32;
-        served = [link, before = weights] {
-            const auto now = link->weights();
-            return now.version == before.version && now.crc32 == before.crc32;
-        };
+        served = [link, before = weights.version] { return link->version() == before; };
     } else {
         choice.step = step = servedStep(declared, wanted);
     }

@@ -431,6 +431,14 @@ core::ServedWeights SocketLink::weights() {
     });
 }
 
+std::int64_t SocketLink::version() {
+    return request([&] {
+        const auto answer =
+            ask(ServedWriter(Json{{"m", "checksum"}, {"version_only", true}}), "checksum");
+        return servedValue<std::int64_t>(answer.message, "version");
+    });
+}
+
 core::ServedLinkPtr openServedDoor(const std::string& name) {
     return std::make_shared<SocketLink>(name, runtimeFolder() + "/" + name + std::string(kDoorEnd));
 }

@@ -81,6 +81,7 @@ public:
     core::ServedExamples examples(const std::string& split, std::span<const std::int64_t> indices,
                                   bool all) override;
     core::ServedWeights weights() override;
+    std::int64_t version() override;
 
 private:
     void connect();

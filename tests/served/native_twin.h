@@ -28,6 +28,7 @@ public:
     ServedExamples examples(const std::string& split, std::span<const std::int64_t> indices,
                             bool all) override;
     ServedWeights weights() override { return {m_crc, m_version, 7}; }
+    std::int64_t version() override { return m_version; }
 
     /// Changes the declaration before it is read.
     nlohmann::json& declared() { return m_declaration; }

@@ -121,6 +121,8 @@ public:
     virtual ServedExamples examples(const std::string& split, std::span<const std::int64_t> indices,
                                     bool all) = 0;
     virtual ServedWeights weights() = 0;
+    /// ServedWeights::version alone, which takes no reading of the weights.
+    virtual std::int64_t version() = 0;
 
     ServedTokenRows tokenRows;
 };

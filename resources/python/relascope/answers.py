@@ -36,7 +36,12 @@ def tensors_of_model(model: Any) -> Iterator[tuple[str, Any]]:
 
 def version_of(served: "Served") -> int:
     """A number that changes with the weights."""
-    return sum(0 if each.is_inference() else each._version for each in served.tensors)
+    return served.weights.number()
+
+
+def step_of(served: "Served") -> int:
+    """The step of its run; -1 without one."""
+    return served.run.step if served.run is not None else -1
 
 
 def as_own(tensor: Any, own: Any) -> Any:
@@ -77,8 +82,8 @@ def checksum_of(model: Any) -> int:
 
 
 @contextlib.contextmanager
-def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[None]:
-    """The pass runs with kept weights, or new ones, or those that the question has begun with."""
+def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[bool]:
+    """The pass runs with kept weights, or new ones, or those that the question has begun with. Whether they are others than now."""
     found: Optional[dict[str, Any]] = None
     now = version_of(served)
     if isinstance(wanted, Mapping) and "step" in wanted:
@@ -92,21 +97,31 @@ def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[None]:
         if found is None:
             raise PassError("changed", "the weights have changed since the question began")
     if found is None:
-        yield
+        yield False
         return
     from torch.nn.utils.stateless import _reparametrize_module
-    with _reparametrize_module(served.model, found):
-        yield
+    with _reparametrize_module(served.model, found, tie_weights=True, stack_weights=True):  # stacked: a module may have two names
+        yield True
+
+
+def _names_of(model: Any) -> dict[int, list[str]]:
+    """All names of each tensor, which a tied one has several of."""
+    names: dict[int, list[str]] = {}
+    for listed in model.named_parameters(remove_duplicate=False), model.named_buffers(remove_duplicate=False):
+        for name, each in listed:
+            names.setdefault(id(each), []).append(name)
+    return names
 
 
 def _fitting(served: "Served", given: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Those of the tensors that the model has, where and as it has them."""
     import torch
-    found = {}
+    found, names = {}, _names_of(served.model)
     for name, own in tensors_of_model(served.model):
-        if name not in given:
+        there = next((each for each in names[id(own)] if each in given), None)
+        if there is None:
             continue
-        value = torch.as_tensor(np.array(given[name]) if isinstance(given[name], np.ndarray) else given[name]).clone()
+        value = torch.as_tensor(np.array(given[there]) if isinstance(given[there], np.ndarray) else given[there]).clone()
         if value.shape != own.shape:
             raise PassError("weights", f"of {what} have {name} of {list(value.shape)}; the model has {list(own.shape)}")
         found[name] = as_own(value.detach().to(own.device, own.dtype), own)
@@ -116,11 +131,13 @@ def _fitting(served: "Served", given: Mapping[str, Any], what: str) -> dict[str,
 
 
 def _remembered(served: "Served", key: Any, make: Any) -> dict[str, Any]:
-    if key not in served.kept_steps:
+    found = served.kept_steps[key][0] if key in served.kept_steps else None
+    if found is None:
         while len(served.kept_steps) > 1:
             del served.kept_steps[next(iter(served.kept_steps))]
-        served.kept_steps[key] = make()
-    return served.kept_steps[key]
+        found = make()
+    served.kept_steps[key] = found, time.monotonic()
+    return found
 
 
 def _kept_step(served: "Served", step: Any) -> dict[str, Any]:
@@ -155,22 +172,28 @@ def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
     n = streams.sizes[1] if streams else maps.sizes[2] if maps else 0
     causal = [point.causal for name, point in found.points.items() if name.endswith(("attn.hook_pattern", "rel.hook_pattern"))
               and "cross" not in name and "encoder" not in name]
-    vocabulary = 0
-    if seen is not None and seen.ndim == 4:
-        given_kind: dict[str, Any] = {"kind": "image", "channels": min(seen.shape[1], seen.shape[3]) if seen.shape[1] > 4 else seen.shape[1],
-                                      "height": seen.shape[2], "width": seen.shape[3], **examples.patches(given, n)}
-    elif seen is not None and seen.ndim == 2:
+    shown = None if seen is not None else examples.pictures()
+    if seen is None and shown is None:
+        raise reading.RunError("inputs", f"are {examples.shapes(given)}; what can be shown are ids [S, n], pictures [S, channels, height, width] "
+                                         "of 1, 3 or 4 channels, and floats [S, n] or [S, n, width]: give show={'images': pictures of them}, or "
+                                         "inputs of such a shape and call=, a function that makes of them what the model takes")
+    if shown is not None:
+        given_kind: dict[str, Any] = {"kind": "image", "channels": 3, "height": shown.shape[1], "width": shown.shape[2]}
+    elif seen.ndim == 4:
+        given_kind = {"kind": "image", "channels": seen.shape[1], "height": seen.shape[2], "width": seen.shape[3], **examples.patches(given, n)}
+    elif seen.ndim == 2:
         vocabulary = found.vocabulary or int(getattr(config, "vocab_size", 0) or 0) or int(seen.max()) + 1
         length = next((int(getattr(config, name)) for name in ("max_position_embeddings", "n_positions", "max_block_size")
-                       if getattr(config, name, None)), seen.shape[1])
-        given_kind = {"kind": "tokens", "length": length, "vocabulary": vocabulary, "causal": bool(causal) and all(causal)}
+                       if getattr(config, name, None)), 0) or max(seen.shape[1], examples.longest())
+        others = set(given) - {"input_ids", "attention_mask", "labels"} if isinstance(given, Mapping) else set()
+        given_kind = {"kind": "tokens", "length": length, "vocabulary": vocabulary, "causal": bool(causal) and all(causal), "alone": not others}
     else:
-        given_kind = {"kind": "objects", "count": n or (seen.shape[1] if seen is not None else 0), "dim": seen.shape[-1] if seen is not None else 0}
+        given_kind = {"kind": "objects", "count": seen.shape[1], "dim": seen.shape[2]}
     output: dict[str, Any] = {"kind": "classes", "count": scores.shape[-1]} if scores.ndim < 3 else {"kind": "tokens", "vocabulary": scores.shape[-1]}
     if examples.classes and scores.ndim < 3:
         if len(examples.classes) != scores.shape[-1] and not (scores.shape[-1] == 1 and len(examples.classes) == 2):
             raise reading.RunError("classes", f"are {len(examples.classes)}; the model gives {scores.shape[-1]} scores")
-        output["names"] = examples.classes
+        output["names"] = examples.classes  # of one score those of no and yes
     first = next((each for each in model.parameters() if each.is_floating_point()), None)
     return {"model": type(model).__name__, "parameters": sum(each.numel() for each in model.parameters()),
             "device": str(first.device) if first is not None else "cpu",
@@ -196,10 +219,11 @@ def _sizes(point: Point, grows: bool) -> list[int]:
 
 def declared(served: "Served") -> dict[str, Any]:
     found, facts = served.current(), served.facts
+    version = version_of(served)
     splits = [{"name": each.name, "size": each.size, "labels": _has_labels(served, each)} for each in served.examples.splits]
     message = {
-        "name": served.name, "program": served.program, "step": served.run.step if served.run is not None else 0,
-        "version": version_of(served), "crc32": served.checksum(), **{key: value for key, value in facts.items() if key != "grows"},
+        "name": served.name, "program": served.program, "step": step_of(served), "version": version,
+        **{key: value for key, value in facts.items() if key != "grows"},
         "blocks": [block.name for block in found.blocks],
         "layers": {block.name: {**_layer(block.facts), "skip": block.skip, "streams": block.stream is not None} for block in found.blocks},
         "points": [{"name": point.name, "axes": list(point.axes), "sizes": _sizes(point, facts["grows"]), "causal": point.causal,
@@ -207,6 +231,8 @@ def declared(served: "Served") -> dict[str, Any]:
         "left_out": found.left_out, "splits": splits,
         "can": {"gradients": any(point.gradient for point in found.points.values()), "fresh": served.fresh is not None,
                 "encode": served.examples._encode is not None, "steps": sorted(served.run._kept_steps("weights")) if served.run is not None else []}}
+    if served.crc[0] == version:  # else it takes a while, and `checksum` computes it
+        message["crc32"] = served.crc[1]
     path = _tokenizer_path(served)
     if path:
         message["tokenizer"] = path
@@ -244,7 +270,7 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
     """Answers one request on its connection. Raises PassError with what is wrong with it."""
     kind, number = message.get("m"), message.get("id")
     if kind == "forward":
-        peer.graph = None
+        peer.graph, peer.lost = None, False
     if kind == "declare":
         with served.lock:
             peer.send({"m": "declare", "id": number, **declared(served)})
@@ -256,8 +282,8 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
         _backward(served, peer, message, blob)
     elif kind == "checksum":
         with served.lock:
-            peer.send({"m": "checksum", "id": number, "crc32": served.checksum(), "version": version_of(served),
-                       "step": served.run.step if served.run is not None else 0})
+            crc = {} if message.get("version_only") is True else {"crc32": served.checksum()}
+            peer.send({"m": "checksum", "id": number, **crc, "version": version_of(served), "step": step_of(served)})
     elif kind == "keep":
         _keep(peer, message, blob)
     elif kind == "forget":
@@ -288,9 +314,12 @@ def _examples(served: "Served", peer: Peer, message: Mapping[str, Any]) -> None:
 
 def _backward(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
     import torch
-    if peer.graph is None:
+    if peer.graph is None and not peer.lost:
         raise PassError("backward", "follows the scores of no pass with gradients")
-    scores, leaves = peer.graph
+    scores, leaves, version = peer.graph or (None, {}, -1)
+    if scores is None or version is not None and version != version_of(served):
+        peer.lose_graph()
+        raise PassError("changed", "the weights have changed since the pass whose gradients are asked for; ask for the pass again")
     gradient = unpack(peer, message.get("gradient"), blob, "gradient")
     if tuple(gradient.shape) != tuple(scores.shape):
         raise PassError("gradient", f"has the shape {list(gradient.shape)}; {list(scores.shape)} is needed")
@@ -298,6 +327,7 @@ def _backward(served: "Served", peer: Peer, message: Mapping[str, Any], blob: An
         found = torch.autograd.grad(scores, list(leaves.values()), gradient.to(scores), retain_graph=True, allow_unused=True) if leaves else ()
     packed = Packed()
     described = {name: packed.add(torch.zeros_like(leaf) if each is None else each) for (name, leaf), each in zip(leaves.items(), found)}
+    peer.hold()
     peer.send({"m": "gradients", "id": message.get("id"), "tensors": described}, packed)
 
 
@@ -358,7 +388,7 @@ class _Forward:
         check = message.get("check")
         if type(check) is int:
             self.peer.version = check
-        with served.passing(), with_weights(served, message.get("weights"), check if type(check) is int else None):
+        with served.passing(), with_weights(served, message.get("weights"), check if type(check) is int else None) as others:
             given, batch = self._given()
             after = self._after(batch)
             scores = run(self.found, lambda: served.examples.answer(given), list(self.actions), batch, self._change, amp=served.amp,
@@ -368,10 +398,11 @@ class _Forward:
                 raise PassError(lacking[0], "was not met by the pass")
             packed = Packed()
             described = packed.add(self._fits("scores", scores))
+        version = version_of(served)
         if self.gradients:
-            self.peer.graph = scores, self.leaves
-        self.peer.send({"m": "scores", "id": self.number, "tensor": described, "version": version_of(served),
-                        "step": served.run.step if served.run is not None else 0}, packed)
+            self.peer.graph = scores, self.leaves, None if others else version
+            self.peer.hold()
+        self.peer.send({"m": "scores", "id": self.number, "tensor": described, "version": version, "step": step_of(served)}, packed)
 
     def _given(self) -> tuple[Any, int]:
         message, examples = self.message, self.served.examples

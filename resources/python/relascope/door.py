@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import os
 import select
 import socket
 import struct
 import time
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .version import __version__
 PROTOCOL = 1
 MOST_PEERS = 16
 MOST_KEPT = 256 << 20  # bytes that a connection keeps here
+HOLD = 1.0  # seconds that a training waits between the scores of a pass and its gradients
 _SIZES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "uint8": 1, "bool": 1}
 
 
@@ -52,10 +54,25 @@ class Peer:
     memory: bool = False
     kept: dict[str, Any] = dataclasses.field(default_factory=dict)
     waiting: list[tuple[dict, Any]] = dataclasses.field(default_factory=list)
-    graph: Any = None      # scores and leaves of a pass whose gradients may be asked for
+    graph: Any = None      # scores, leaves and weights' version (None: of weights of its own) of a pass whose gradients may be asked for
+    lost: bool = False     # the graph has been deleted before its time
+    held: float = 0.0      # until when a training waits for who asks for gradients
+    told: Any = None       # the request whose side has been told that it waits
     version: int = -1      # of the weights that its questions are about
     asked: float = 0.0     # when its last request came
     open: bool = True
+
+    def hold(self) -> None:
+        self.held = time.monotonic() + HOLD
+
+    def holds(self) -> bool:
+        """Whether the gradients of its pass are likely to be asked for now."""
+        return self.graph is not None and time.monotonic() < self.held and not (self.waiting and self.waiting[0][0].get("m") == "forward")
+
+    def lose_graph(self) -> None:
+        """Forgets a graph; its gradients are an error of their own then."""
+        if self.graph is not None:
+            self.graph, self.lost = None, True
 
     def send(self, message: dict, tensors: Optional["Packed"] = None) -> None:
         parts, size = (tensors.parts, tensors.size) if tensors else ((), 0)
@@ -156,6 +173,7 @@ class Door:
 
     def __init__(self, name: str):
         folder = runtime_folder()
+        self.trouble = ""  # what could not be done, and is no error of who polls
         self.peers: dict[int, Peer] = {}
         for number in range(1, 1000):
             self.name = name if number == 1 else f"{name}-{number}"
@@ -165,8 +183,8 @@ class Door:
                 break
         else:
             raise RunError("name", f"'{name}' is taken a thousand times")
-        self._listening.listen(MOST_PEERS)
         self._listening.setblocking(False)
+        self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # given up where there are no others
         self._ready = select.epoll()
         self._ready.register(self._listening, select.EPOLLIN)
 
@@ -177,9 +195,10 @@ class Door:
             before = os.umask(0o177)
             try:
                 made.bind(self.path)
+                made.listen(MOST_PEERS)
                 return made
             except OSError as error:
-                if attempt or not os.path.exists(self.path):
+                if attempt or error.errno != errno.EADDRINUSE:
                     made.close()
                     if attempt:
                         return None
@@ -190,11 +209,16 @@ class Door:
                 try:
                     other.settimeout(1)
                     other.connect(self.path)
-                    made.close()
-                    return None
-                except OSError:  # its program was killed
+                except ConnectionRefusedError:  # its program was killed
                     with contextlib.suppress(OSError):
                         os.unlink(self.path)
+                    continue
+                except FileNotFoundError:  # it has just ended
+                    continue
+                except OSError:  # it is there, and has no time
+                    pass
+                made.close()
+                return None
         return None
 
     def fileno(self) -> int:
@@ -224,8 +248,13 @@ class Door:
                 self.drop(peer)
 
     def _accept(self) -> None:
-        with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
+        try:
             made, _ = self._listening.accept()
+        except (BlockingIOError, InterruptedError, ConnectionError):
+            return
+        except OSError as error:
+            return self._turn_away(error)
+        with contextlib.suppress(OSError):
             user = struct.unpack("3i", made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
             channel = Channel(made)
             if user != os.getuid():
@@ -238,6 +267,24 @@ class Door:
             self.peers[made.fileno()] = peer
             self._ready.register(made, select.EPOLLIN)
 
+    def _turn_away(self, error: OSError) -> None:
+        """Ends a connection that this program has no descriptor for; it would be found again and again."""
+        self.trouble = f"a connection is turned away: {error.strerror or error}"
+        try:
+            if self._spare >= 0:
+                os.close(self._spare)
+                self._spare = -1
+            made, _ = self._listening.accept()
+            with contextlib.closing(made):
+                Peer(Channel(made)).send({"m": "error", "key": "connections", "text": f"the program that serves {self.name} has no more files to open "
+                                          f"({error.strerror or error})"})
+        except (OSError, Gone):
+            time.sleep(0.01)
+        finally:
+            if self._spare < 0:
+                with contextlib.suppress(OSError):
+                    self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
     def drop(self, peer: Peer) -> None:
         file = next((file for file, each in self.peers.items() if each is peer), None)
         if file is not None:
@@ -248,10 +295,10 @@ class Door:
         peer.kept.clear()
         peer.channel.close()
 
-    def next(self) -> Optional[tuple[Peer, dict, Any]]:
-        """The next request, of the connections in turn."""
+    def next(self, of: Callable[[Peer], bool] = lambda peer: True) -> Optional[tuple[Peer, dict, Any]]:
+        """The next request, of the connections in turn. of: which connections."""
         for peer in sorted(self.peers.values(), key=lambda each: each.asked):
-            if peer.waiting:
+            if peer.waiting and of(peer):
                 message, blob = peer.waiting.pop(0)
                 peer.asked = time.monotonic()
                 return peer, message, blob
@@ -267,6 +314,12 @@ class Door:
         peer.send({"m": "hello", "protocol": PROTOCOL, "version": __version__, "pid": os.getpid(), "memory": True, **facts})
         return True
 
+    def leave(self) -> None:
+        """In a forked process: closes its copies of the sockets. What is registered is shared with the process that serves, and stays."""
+        for peer in self.peers.values():
+            peer.channel.close()
+        self._shut()
+
     def close(self, message: Optional[dict] = None) -> None:
         """message: a last one to all."""
         for peer in list(self.peers.values()):
@@ -277,8 +330,14 @@ class Door:
         if message is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
+        self._shut()
+
+    def _shut(self) -> None:
         self._ready.close()
         self._listening.close()
+        if self._spare >= 0:
+            os.close(self._spare)
+            self._spare = -1
 
 
 __all__: Sequence[str] = ("Cancelled", "Door", "Gone", "Packed", "Peer", "runtime_folder", "unpack")

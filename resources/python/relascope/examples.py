@@ -2,21 +2,24 @@
 """The examples of a served model: what it is called with, by number, and what people see of them."""
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
+import time
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from .capture import Inputs, tokens_beside
 from .files import array_of
-from .passes import PassError, first_stream, own_numbers, seed
+from .passes import PassError, first_stream, own_numbers, seed, tensors_of
 from .reading import RunError
 from .watch import _moved, _place_of
 
 _LABELS = ("labels", "label", "targets", "target", "y")
 _NAMES = ("train", "training", "validation", "valid", "val", "dev", "test")
 MOST_SHOWN = 256
+_LOOKS = 2.0  # seconds that the lengths of examples may take
 
 
 class Split:
@@ -171,7 +174,8 @@ class Examples:
         return first_stream(self.model(given))
 
     def seen(self, given: Any) -> Optional[np.ndarray]:
-        """Of what the model is called with the part that people see: images, ids or vectors."""
+        """Of what the model is called with the part that people see: images, ids or vectors, of which floats [S, n] are one each."""
+        alone: Optional[np.ndarray] = None
         values = list(given.values()) if isinstance(given, Mapping) else list(given) if isinstance(given, tuple) else [given]
         if isinstance(given, Mapping):
             order = sorted(given, key=lambda name: name not in ("input_ids", "pixel_values"))
@@ -179,10 +183,35 @@ class Examples:
         for each in values:
             if hasattr(each, "detach") and each.ndim in (2, 3, 4):
                 array = array_of(each, "inputs")
-                if array.ndim == 4 and array.shape[1] not in (1, 3, 4) or array.ndim == 2 and array.dtype.kind not in "iu":
+                if array.ndim == 4 and array.shape[1] not in (1, 3, 4):
+                    continue
+                if array.ndim == 2 and array.dtype.kind not in "iu":
+                    alone = alone if alone is not None else array[:, None]
                     continue
                 return array
-        return None
+        return alone
+
+    def shapes(self, given: Any) -> str:
+        """The shapes of what the model is called with."""
+        return ", ".join(str(list(each.shape)) for each in tensors_of(given)) or type(given).__name__
+
+    def pictures(self) -> Optional[np.ndarray]:
+        """A picture of the first example, if people are shown any."""
+        show = Inputs.of(self.show([0])) if callable(self.show) else self.show
+        return None if show.images is None else pictures_of(array_of(show.images, "images")[:1])
+
+    def longest(self) -> int:
+        """The tokens of the longest among the first examples of each split."""
+        longest, end = 0, time.monotonic() + _LOOKS
+        for split in self.splits:
+            for index in range(min(split.size, MOST_SHOWN)):
+                seen = None
+                with contextlib.suppress(Exception):  # what is wrong with it is said to who asks for it
+                    seen = self.seen(self.parts(split, [index])[0])
+                longest = max(longest, seen.shape[1] if seen is not None and seen.ndim == 2 else 0)
+                if time.monotonic() > end:
+                    return longest
+        return longest
 
     def shown(self, split: Split, indices: Sequence[int], labels_only: bool = False) -> tuple[list[dict], dict[str, np.ndarray]]:
         """What people see of some examples: of each a dictionary, and tensors of all."""
@@ -201,7 +230,7 @@ class Examples:
             array = self.seen(given)
             if array is not None and array.ndim == 4:
                 tensors["pictures"] = pictures_of(array)
-            elif array is not None and array.ndim == 3 and array.dtype.kind == "f":
+            elif array is not None and array.ndim == 3:
                 tensors["vectors"] = array.astype(np.float32)
             elif array is not None and array.ndim == 2:
                 self._tokens(array, given, texts, tensors)

@@ -148,8 +148,31 @@ def _exchanged_after(found: Found, call: Callable[[], Any], names: Sequence[str]
     return run(found, call, [*names, *([] if post in names else [post])], batch, exchange, **more)
 
 
+def _same(a: Any, b: Any) -> bool:
+    """Whether all values are equal; NaN is equal to itself."""
+    return a.shape == b.shape and bool(((a == b) | (a.isnan() & b.isnan())).all())
+
+
 def _close(a: Any, b: Any, far: float) -> bool:
-    return a.shape == b.shape and bool(((a.float() - b.float()).abs().max() <= far * b.float().abs().max().clamp_min(1.0)))
+    """Whether values are nearly equal; those that are not finite are equal."""
+    if a.shape != b.shape:
+        return False
+    a, b = a.float(), b.float()
+    finite = a.isfinite() & b.isfinite()
+    if not _same(a[~finite], b[~finite]):
+        return False
+    a, b = a[finite], b[finite]
+    return not a.numel() or bool((a - b).abs().max() <= far * b.abs().max().clamp_min(1.0))
+
+
+def _not_finite(scores: Any) -> list[str]:
+    """A sentence where scores are not finite."""
+    odd = ~scores.isfinite()
+    if not odd.any():
+        return []
+    classes = odd.flatten(0, -2).any(0).nonzero().flatten().tolist()
+    return [f"scores of {len(classes)} of {scores.shape[-1]} classes are not finite ({scores[odd][0].item():g} of class {classes[0]}): what is computed of "
+            "them may be no number"]
 
 
 def find(model: Any, call: Call, given: Any, batch: int, other: Any = None, amp: Any = None) -> tuple[Found, Any]:
@@ -171,11 +194,14 @@ def find(model: Any, call: Call, given: Any, batch: int, other: Any = None, amp:
                                 "needed: give call=, a function that gets model and batch and returns them")
     finder = Finder(model, trace, scores.to(raw, batch), batch)
     found = Found(model, finder, scores)
+    found.left_out += _not_finite(scores.to(raw.detach(), batch))
     if trace.drops:
         found.left_out.append("the model drops attention weights in eval() too (dropout_p); it is served without")
     _prove(found, finder, lambda: call(given), batch, far, amp)
     if other is not None:
         _prove_streams(found, lambda: call(given), lambda: call(other), batch, far, amp)
+    for block in found.blocks:  # whose tensors are of the first pass
+        block.where, block.returned = None, _like(block.returned, raw.new_empty(0)) if block.skip and block.returned is not None else None
     return found, found.scores.to(raw.detach(), batch)
 
 
@@ -187,7 +213,6 @@ def _drop(found: Found, name: str, why: str) -> None:
 
 def _prove(found: Found, finder: Finder, call: Callable[[], Any], batch: int, far: float, amp: Any) -> None:
     """A copy of a point changes nothing, another value changes the scores, and patterns are weights of what they multiply."""
-    import torch
     for attention in finder.attentions:
         if not attention.weights:
             for name, point in list(found.points.items()):
@@ -217,7 +242,7 @@ def _prove(found: Found, finder: Finder, call: Callable[[], Any], batch: int, fa
         def other(_: str, tensor: Any) -> Any:
             return tensor.roll(1, -1) * 0.5 + 0.25
         changed = run(found, call, [name], batch, other, amp=amp)
-        if not (changed.shape == base.shape and not torch.equal(changed, base)):
+        if changed.shape != base.shape or _same(changed, base):
             _drop(found, name, "another value of it does not change the scores")
 
 

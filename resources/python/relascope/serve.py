@@ -18,20 +18,22 @@ import re
 import sys
 import threading
 import time
+import warnings
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 from . import answers
-from .door import Cancelled, Door, Gone, Peer
+from .door import HOLD, Cancelled, Door, Gone, Peer
 from .examples import Examples, Show
 from .kept import as_before
 from .passes import PassError
 from .proofs import Found, find
 from .reading import RunError
 from .run import Run, _rank
+from .versions import Version
 from .watch import _plain
 
-_REMEMBER = 120.0  # seconds after the last request of a question that its weights are kept for
+_REMEMBER = 30.0  # seconds after the last request of a question that its weights and graph are kept for
 _ANSWER = 2.0   # seconds that a training answers for, before it goes on for as long
 _TRACED = 64    # tokens of a text in which the points are found
 _LINGER = 0.05  # seconds that the next request of a question may take
@@ -69,16 +71,19 @@ class Served:
         self.examples = Examples(self.model, inputs, call, show, classes, tokenizer, encode)
         self.careful = False      # a pass changes what the model holds, and that is put back each time
         self.snapshots: dict[int, dict[str, Any]] = {}
-        self.kept_steps: dict[Any, dict[str, Any]] = {}
+        self.kept_steps: dict[Any, tuple[dict[str, Any], float]] = {}  # weights of other steps, and when they were asked for
         self._door: Optional[Door] = None
         self._loop: Any = None
-        self._answering, self._rested, self._crc = False, 0.0, (-1, 0)
+        self._answering, self._rested, self.crc = False, 0.0, (-1, 0)
+        self._warned = self._forgets = False
         self.patience = 30.0      # seconds that a pass waits for the other side
-        rank = _rank()
+        self._wanted, rank = _name(name), _rank()
         if rank and not rank.startswith("rank 0"):
             return                # the first process of a training on several serves
         self.look()
-        self._door = Door(_name(name))
+        for former in [each for each in _open if each._door is not None and each._wanted == self._wanted]:
+            former.close()        # as of a cell that is run again
+        self._door = Door(self._wanted)
         self.name = self._door.name
         self.program = os.path.abspath(getattr(sys.modules["__main__"], "__file__", "") or "notebook")
         if run is not None:
@@ -124,6 +129,9 @@ class Served:
             with contextlib.suppress(RuntimeError, ValueError, OSError):
                 self._loop.remove_reader(door.fileno())
         door.close({"m": "bye"})
+        self.weights.close()
+        self.snapshots.clear()
+        self.kept_steps.clear()
         answers.forget_tokenizer(self)
 
     def wait(self, seconds: Optional[float] = None) -> None:
@@ -139,61 +147,121 @@ class Served:
             raise RunError("served", "is closed")
         return self._door.fileno()
 
-    def answer(self, seconds: float = 0.0, until: float = float("inf")) -> bool:
-        """Answers what is asked now, or within that time. Whether anything was. until: the moment at which no other answer is begun."""
+    def answer(self, seconds: float = 0.0, until: float = float("inf"), held: bool = False) -> bool:
+        """Answers what is asked now, or within that time. Whether anything was. until: the moment at which no other answer is begun.
+        held: only those who are about to ask for gradients."""
         done = False
         if self._answering or self._door is None:
             return False  # within a pass: the forward of the model has logged
         if self._door.poll(seconds):
             self._answering = True
             try:
-                while self._door is not None and time.monotonic() < until and (found := self._door.next()) is not None:
+                while self._door is not None and time.monotonic() < until and \
+                        (found := self._door.next(Peer.holds) if held else self._door.next()) is not None:
                     done = True
                     self._answer(*found)
                     if self._door is not None:
                         self._door.poll(0)
             finally:
                 self._answering = False
+        self._say_trouble()
+        self._forget()
         return done
 
     def logged(self) -> None:
-        """Called by the run after each point: answers for 2 seconds at most; then the training gets as long."""
-        door = self._door
-        if door is None or self._answering or not door.poll(0):
+        """Called by the run after each point: answers for 2 seconds at most, and a little longer where the gradients of a pass are still to
+        be asked for; then the training gets as long. Nothing that goes wrong here ends the training."""
+        if self._door is None or self._answering:
             return
-        began = time.monotonic()
-        if began < self._rested:
-            return
-        patience, self.patience = self.patience, 5.0
         try:
-            while time.monotonic() - began < _ANSWER and self.answer(_LINGER, began + _ANSWER):
-                pass
+            asked, began = self._door.poll(0), time.monotonic()
+            self._say_trouble()
+            if asked and began >= self._rested:
+                self._answer_between_steps(began)
+                self._rested = 2 * time.monotonic() - began
+                self._say_waiting(_ANSWER, True)
+            elif asked:
+                self._say_waiting(self._rested - began, False)
+            self._before_training(asked)
+        except Exception as error:  # noqa: BLE001: whatever it is
+            self._warn(f"{type(error).__name__}: {error}")
+
+    def _answer_between_steps(self, began: float) -> None:
+        patience, self.patience = self.patience, 5.0
+        end = began + _ANSWER
+        try:
+            while (now := time.monotonic()) < end + HOLD:
+                held = self._door is not None and any(peer.holds() for peer in self._door.peers.values())
+                if now >= end and not held:
+                    break
+                if not self.answer(_LINGER, end if now < end else end + HOLD, now >= end) and not held:
+                    break
         finally:
             self.patience = patience
-        self._rested = 2 * time.monotonic() - began
-        self._before_training()
 
-    def _before_training(self) -> None:
+    def _say_waiting(self, seconds: float, again: bool) -> None:
+        """Tells who has asked that the training goes on. again: also those who have been told."""
+        for peer in list(self._door.peers.values()) if self._door is not None else []:
+            number = peer.waiting[0][0].get("id") if peer.waiting else None
+            if peer.waiting and (again or peer.told != number):
+                peer.told = number
+                with contextlib.suppress(Gone):
+                    peer.send({"m": "waiting", "id": number, "seconds": seconds,
+                               "text": "the training goes on, and answers at one of its next steps"})
+
+    def _before_training(self, asked: bool) -> None:
         """The weights that a question is about are kept while the training changes them; graphs are not."""
         if self._door is None:
             return
-        version = answers.version_of(self)
-        asked = {peer.version for peer in self._door.peers.values() if time.monotonic() - peer.asked < _REMEMBER}
-        for old in [each for each in self.snapshots if each not in asked]:
-            del self.snapshots[old]
-        if version in asked and version not in self.snapshots and len(self.snapshots) < 2:
+        for peer in self._door.peers.values():
+            peer.lose_graph()
+        self._forget()
+        if not asked:
+            return
+        version, wanted = answers.version_of(self), self._asked_versions()
+        if version in wanted and version not in self.snapshots and len(self.snapshots) < 2:
             with contextlib.suppress(RuntimeError):  # no memory for a copy: the question starts again
                 self.snapshots[version] = answers.snapshot_of(self.model)
-        for peer in self._door.peers.values():
-            peer.graph = None
-            if peer.waiting:
-                with contextlib.suppress(Gone):
-                    peer.send({"m": "waiting", "id": peer.waiting[0][0].get("id"), "seconds": _ANSWER,
-                               "text": "the training goes on, and answers at one of its next steps"})
+
+    def _asked_versions(self) -> set[int]:
+        peers = self._door.peers.values() if self._door is not None else ()
+        return {peer.version for peer in peers if time.monotonic() - peer.asked < _REMEMBER}
+
+    def _forget(self) -> None:
+        """Deletes copies of weights, and graphs, that nobody uses any more."""
+        peers = list(self._door.peers.values()) if self._door is not None else []
+        before = time.monotonic() - _REMEMBER
+        if self.snapshots:
+            wanted = self._asked_versions()
+            for old in [each for each in self.snapshots if each not in wanted]:
+                del self.snapshots[old]
+        for key in [key for key, (_, used) in self.kept_steps.items() if not peers or used < before]:
+            del self.kept_steps[key]
+        for peer in peers:
+            if peer.graph is not None and peer.asked < before:
+                peer.lose_graph()
 
     def _between_cells(self) -> None:
-        with contextlib.suppress(KeyboardInterrupt):
-            self.answer(0.0)
+        try:
+            with contextlib.suppress(KeyboardInterrupt):
+                self.answer(0.0)
+        except Exception as error:  # noqa: BLE001: whatever it is
+            self._warn(f"{type(error).__name__}: {error}")
+        if self._loop is not None and not self._forgets:  # nothing else calls once all is idle
+            self._forgets = True
+            self._loop.call_later(_REMEMBER + 1, _forget_later, weakref.ref(self))
+
+    def _say_trouble(self) -> None:
+        if self._door is not None and self._door.trouble:
+            self._warn(self._door.trouble)
+            self._door.trouble = ""
+
+    def _warn(self, problem: str) -> None:
+        """Says once what went wrong; the program goes on."""
+        if not self._warned:
+            self._warned = True
+            with contextlib.suppress(Warning):  # one that is made an error
+                warnings.warn(f"the served model {self.name}: {problem}; the program goes on", stacklevel=4)
 
     def look(self) -> None:
         """Finds the points of the model as it is now."""
@@ -210,8 +278,9 @@ class Served:
                 self.careful = True
         self.found, scores = found
         self.kept_steps.clear()
+        self.snapshots.clear()
         self.facts = answers.facts_of(self, given, scores)
-        self.tensors = [each for _, each in answers.tensors_of_model(self.model)]
+        self.weights = Version([each for _, each in answers.tensors_of_model(self.model)])
         self._seen, self._checked = answers.shape_of(self.model), time.monotonic()
 
     def _find(self, given: Any, other: Any) -> tuple[Found, Any]:
@@ -257,9 +326,9 @@ class Served:
     def checksum(self) -> int:
         """CRC-32 of the weights, which is computed once for each version of them."""
         version = answers.version_of(self)
-        if self._crc[0] != version:
-            self._crc = version, answers.checksum_of(self.model)
-        return self._crc[1]
+        if self.crc[0] != version:
+            self.crc = version, answers.checksum_of(self.model)
+        return self.crc[1]
 
     def _answer(self, peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
         """Answers one request. Whatever happens in it is a sentence for who asked."""
@@ -314,6 +383,13 @@ def _name(given: str) -> str:
     return given
 
 
+def _forget_later(own: "weakref.ref[Served]") -> None:
+    served = own()
+    if served is not None:
+        served._forgets = False
+        served._forget()
+
+
 def _end_open() -> None:
     for served in list(_open):
         served.close()
@@ -324,7 +400,7 @@ def _forget_in_child() -> None:
     for served in list(_open):
         door, served._door = served._door, None
         if door is not None:
-            door.close()
+            door.leave()
         if served.run is not None and served in served.run._served:
             served.run._served.remove(served)
 
