@@ -403,7 +403,8 @@ torch::Tensor Editor::taken(std::size_t index, const HookPoint& point, const tor
             if (edit.op != EditOp::Patch)
                 throw Error("edits[" + std::to_string(index) + "]: " + edit.point + " has " +
                             std::to_string(first + size) + " places along " + axisName(axis) +
-                            ", its values " + std::to_string(source.size(dimension)));
+                            ", its values " + std::to_string(source.size(dimension)) +
+                            "; give inputs of one length, or another operation");
             // Beyond the other input nothing is patched.
             auto longer =
                 value.narrow(dimension, std::max<std::int64_t>(0, source.size(dimension) - first),
