@@ -497,7 +497,7 @@ class TestPasses(Serving):
 
         def ask(client):
             found = client.ask("declare")[0]
-            self.assertEqual(found["input"], {"kind": "tokens", "length": 87, "vocabulary": 30, "causal": False})
+            self.assertEqual(found["input"], {"kind": "tokens", "length": 87, "vocabulary": 30, "causal": False, "alone": True})
             self.assertEqual(found["output"], {"kind": "tokens", "vocabulary": 30})
             self.assertEqual([each["name"] for each in found["splits"]], ["train", "validation", "moved", "long"])
             seen, blob = client.ask("examples", split="train", indices=[0, 2])

@@ -158,7 +158,8 @@ TEST(Analyses, RunOnARunAndAreWritten) {
     for (const auto* analysis : core::analyses()) {
         if (analysis->input == core::AnalysisInput::Sentences ||
             analysis->input == core::AnalysisInput::OwnPrompts)
-            continue;  // of a language model
+            continue;                               // of a language model
+        if (analysis->name == "nearest") continue;  // of a model whose answer are features
         SCOPED_TRACE(analysis->name);
         core::OptionValues values;
         if (analysis->field("examples")) values["examples"] = std::int64_t{4};
