@@ -52,6 +52,8 @@ namespace relascope::core {
 
 namespace {
 
+constexpr std::int64_t kMostReferences = 100'000;  // inputs that are counted
+
 std::optional<FileMark> markOf(const std::string& path) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
@@ -366,12 +368,15 @@ bool OpenedModel::filesUnchanged() const {
 }
 
 int OpenedModel::referenceInputs() const {
-    if (isServed(m_parts->options)) return m_parts->servedInputs();
+    if (isServed(m_parts->options)) {
+        const auto examples = m_parts->servedExamples();
+        return examples ? static_cast<int>(std::min(examples->size(), kMostReferences)) : 0;
+    }
     if (m_parts->reference.empty()) return 0;
     const SafetensorsFile file(m_parts->reference);
     const auto* entry = file.find(inputKey(m_parts->options));
     return entry && !entry->shape.empty()
-               ? static_cast<int>(std::min<std::int64_t>(entry->shape[0], 100000))
+               ? static_cast<int>(std::min(entry->shape[0], kMostReferences))
                : 0;
 }
 
@@ -379,7 +384,7 @@ ProbeSample OpenedModel::referenceInput(int index) const {
     const auto& o = m_parts->options;
     if (index < 0 || index >= referenceInputs())
         throw OptionError("input", "there is no reference input " + std::to_string(index));
-    if (isServed(o)) return m_parts->servedInput(index);
+    if (isServed(o)) return m_parts->servedExamples()->sample(index);
     const SafetensorsFile file(m_parts->reference);
     const auto batch = [&](const char* key, std::int64_t least) {
         const auto* entry = file.find(key);

@@ -12,9 +12,6 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::int64_t kMostServedInputs = 100'000;
-constexpr const char* kValidation = "validation";
-
 // The kept step of that number. Throws OptionError where the program keeps no such one.
 std::int64_t servedStep(const ServedDeclaration& declared, const std::string& checkpoint) {
     std::int64_t step = -1;
@@ -66,16 +63,9 @@ void OpenedModel::Parts::openServed(const std::string& named, const std::string&
     probes = std::make_unique<EditProbes>(*model, options);
 }
 
-int OpenedModel::Parts::servedInputs() const {
-    const auto declared = declarationOf(options);
-    if (declared.splits.empty()) return 0;
-    const auto* named = declared.split(kValidation);  // as servedSplits()
-    const auto& split = named ? *named : declared.splits.front();
-    return static_cast<int>(std::min(split.size, kMostServedInputs));
-}
-
-ProbeSample OpenedModel::Parts::servedInput(int index) const {
-    return servedSplits(servedLink(doorOf(path))).validation->sample(index);
+const DatasetPtr& OpenedModel::Parts::servedExamples() {
+    if (!examples) examples = servedSplits(servedLink(doorOf(path))).validation;
+    return examples;
 }
 
 }  // namespace relascope::core

@@ -67,10 +67,9 @@ struct OpenedModel::Parts {
     /// A model that another program serves, at "served:NAME"; of a kept step where `checkpoint` is
     /// one.
     void openServed(const std::string& path, const std::string& checkpoint);
-    /// Of a served model the examples of "validation", or its first split, which stand for stored
-    /// inputs.
-    int servedInputs() const;
-    ProbeSample servedInput(int index) const;
+    /// Of a served model the examples that stand for stored inputs; null: there are none.
+    const DatasetPtr& servedExamples();
+    DatasetPtr examples;  ///< these, once they were asked for
     /// Texts are read by the model's own tokenizer unless `data` says how.
     EditData completed(EditData data) const;
     /// The edits that the weights are trained with; null without any.

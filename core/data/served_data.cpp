@@ -183,15 +183,6 @@ private:
                 example->picture = example->picture.slice(2, 0, m_info.channels).contiguous();
             if (example->labels.defined())
                 example->labels = example->labels.masked_fill(example->labels.lt(0), kNotCounted);
-            // Labels that are the tokens themselves are shifted within the program's model.
-            if (m_declared.causal && example->labels.defined() && example->tokens.defined() &&
-                example->labels.sizes() == example->tokens.sizes() &&
-                example->labels.eq(example->tokens)
-                    .logical_or(example->labels.lt(0))
-                    .all()
-                    .item<bool>())
-                example->labels = torch::cat(
-                    {example->labels.slice(0, 1), torch::full({1}, kNotCounted, torch::kLong)});
             if (about.length >= 0) {
                 const auto cut = [&](torch::Tensor& t) {
                     if (t.defined() && t.size(0) > about.length) t = t.slice(0, 0, about.length);

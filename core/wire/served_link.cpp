@@ -282,7 +282,7 @@ Json SocketLink::declaration() const {
     return m_declaration;
 }
 
-// Cancels a pass that has failed on this side, so that the connection can go on.
+// Cancels a pass that has failed on this side, so that the connection stays usable.
 void SocketLink::takeBack(std::uint64_t id) {
     if (!m_socket) return;
     try {

@@ -38,8 +38,9 @@ std::string runtimeFolder();
 Descriptor listenAt(const std::string& path);
 /// The next connection, of a process of the same user; without one, none.
 Descriptor acceptFrom(const Descriptor& listening);
-/// Connects to a process of the same user; without one, none. One that takes no more connections
-/// for now is waited for, a second at most, or not at all where `busy` is told.
+/// Connects to a process of the same user; without one, none. Where the process accepts no
+/// more connections for now, waits for a second at most; with `busy` it sets that and does not
+/// wait.
 Descriptor connectTo(const std::string& path, bool* busy = nullptr);
 
 /// Wakes a thread that waits in poll().

@@ -25,8 +25,8 @@ const FieldTable<LensChoice>& lensFields() {
                       "also show the probability of this class, token or id; can be repeated"),
         fields::path(fields::text(
             &O::jacobian, "jacobian", "Jacobian lens",
-            "a file of matrices J by layer, .safetensors or the .pt of published ones; what each "
-            "layer answers through J stands beside the logit lens")),
+            "a file of matrices J by layer, .safetensors or the .pt of published ones; the "
+            "answers of each layer through J are shown beside the logit lens")),
         fields::integer(&O::fitJacobian, "fit_jacobian", "Fit on texts",
                         "fit J on that many texts of the model's data and keep it beside the run; "
                         "one takes seconds to minutes",

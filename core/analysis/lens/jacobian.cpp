@@ -14,8 +14,8 @@
 namespace relascope::core {
 namespace {
 
-/// Keeps the streams of a pass, whose gradients begin before the first layer. Behind the last one
-/// the pass goes on with a single example and no gradients: what makes scores is not needed.
+/// Keeps the streams of a pass, whose gradients begin before the first layer. After the last
+/// one the pass continues with a single example and without gradients, as the scores are not used.
 class StreamReader : public Hooks {
 public:
     explicit StreamReader(const std::vector<std::string>& points)

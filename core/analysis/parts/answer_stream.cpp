@@ -89,8 +89,7 @@ AnswerStream servedStream(ServedModelImpl& model) {
     AnswerStream s;
     s.before = "embedding";
     s.pool = AnswerStream::Pool::Ended;
-    s.endsEach = model.declared().input == InputKind::Tokens &&
-                 model.declared().outputs == model.declared().vocabulary;
+    s.endsEach = model.declared().input == InputKind::Tokens && model.declared().tokenScores;
     s.ended = [&model](const torch::Tensor& x) { return model.ended(x); };
     const auto& layers = model.declared().layers;
     s.stack = layers.front().block.substr(0, layers.front().block.rfind('.'));

@@ -23,7 +23,7 @@ private:
     /// Who gets the next tensor of a point.
     struct Taker {
         Hooks* reader = nullptr;  ///< looks at it
-        bool exchanges = false;   ///< the hooks' at() gives what the pass goes on with
+        bool exchanges = false;   ///< the hooks' at() gives the tensor to continue with
         bool records = false;     ///< the recorder gets it
         bool mends = false;       ///< rows of a pattern without an open cell become zeros
         bool gradient = false;

@@ -30,8 +30,8 @@ struct ServedTensor {
 /// What happens at a point.
 struct ServedAction {
     enum class Do {
-        Read,      ///< the tensor comes, and the pass goes on
-        Exchange,  ///< the tensor comes, and the pass waits for another, or for word that it stays
+        Read,      ///< the tensor is sent, and the pass continues
+        Exchange,  ///< the tensor is sent, and the pass waits for another, or for "unchanged"
         Multiply,  ///< entries along `axis` are multiplied by `values`
         Put        ///< `places` get `values`
     };
@@ -59,8 +59,8 @@ struct ServedPass {
     bool gradients = false;
 };
 
-/// Gets a point that was read, or with `wait` exchanged: returns what the pass goes on with; none:
-/// it stays.
+/// Gets a tensor that was read, or with `wait` is exchanged; returns the tensor that the pass
+/// continues with, or none where it is unchanged.
 using ServedPointMet = std::function<std::optional<ServedTensor>(
     const std::string& name, const ServedTensor& value, bool wait)>;
 

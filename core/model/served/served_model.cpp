@@ -105,11 +105,11 @@ void ServedModelImpl::addressRows(ServedPass& pass, const std::string& split,
     for (const auto& row : rows) {
         const auto& place = row.at(split);
         if (place.other >= 0 && !m_declared.tokensAlone)
-            throw OptionError("input", "examples " + std::to_string(place.index) + " and " +
-                                           std::to_string(place.other) + " of " + split +
-                                           " have the same tokens and differ in other inputs, but "
-                                           "examples are told apart by their tokens; serve "
-                                           "examples whose tokens differ");
+            throw OptionError(
+                "input", "examples " + std::to_string(place.index) + " and " +
+                             std::to_string(place.other) + " of " + split +
+                             " have the same tokens and other inputs that differ, and are told "
+                             "apart by their tokens alone; serve examples whose tokens differ");
         pass.indices.push_back(place.index);
     }
 }

@@ -7,7 +7,7 @@
     served.wait()                                                         # at the end of a script
 
 Nothing is computed but between two steps, between two cells, in wait(), and while this process asks; no thread touches the model.
-Whatever a pass changes is put back, and what goes wrong in one is a sentence for who asked: the program goes on.
+Whatever a pass changes is put back, and what goes wrong in one is told to the one who asked: the program continues.
 """
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class Served:
                 peer.told = number
                 with contextlib.suppress(Gone):
                     peer.send({"m": "waiting", "id": number, "seconds": seconds,
-                               "text": "the training goes on, and answers at one of its next steps"})
+                               "text": "the training continues, and answers at one of its next steps"})
 
     def _before_training(self, asked: bool) -> None:
         """The weights that a question is about are kept while the training changes them; graphs are not."""
@@ -261,7 +261,7 @@ class Served:
         if not self._warned:
             self._warned = True
             with contextlib.suppress(Warning):  # one that is made an error
-                warnings.warn(f"the served model {self.name}: {problem}; the program goes on", stacklevel=4)
+                warnings.warn(f"the served model {self.name}: {problem}; the program continues", stacklevel=4)
 
     def look(self) -> None:
         """Finds the points of the model as it is now."""
