@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "model/served/served_options.h"
 #include "widgets/theme/controls.h"
@@ -93,6 +94,10 @@ void ServedDialog::look() {
 }
 
 void ServedDialog::fill(const std::vector<wire::FoundDoor>& doors) {
+    QStringList texts;
+    for (const auto& door : doors) texts << doorText(door);
+    // What stays is not made again: it would scroll back, and lose the keyboard.
+    if (texts == std::exchange(m_texts, texts) && !texts.isEmpty()) return;
     const auto chosen = path();
     m_list->clear();
     for (const auto& door : doors) {

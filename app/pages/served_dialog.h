@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QDialog>
+#include <QStringList>
 #include <vector>
 
 #include "app/controllers/job_queue.h"
@@ -30,6 +31,7 @@ private:
     void look();
     void fill(const std::vector<wire::FoundDoor>& doors);
 
+    QStringList m_texts;  ///< of the doors that are listed
     QListWidget* m_list;
     QLabel* m_note;
     QPushButton* m_open;
