@@ -179,6 +179,8 @@ int evaluate(const Asked& a, const Call& call) {
     line.done();
     const auto size = text ? sizeOf(*data) : TextSize{};
     // Comparable between tokenizers, in contrast to the loss per token.
+    // Examples of a served text have lengths and labels of their own.
+    const bool windows = text && size.tokens > 0;
     const double bitsPerByte = result.loss * static_cast<double>(size.tokens) /
                                (std::log(2.0) * static_cast<double>(size.bytes));
     Json object = {{"split", split},
@@ -191,7 +193,7 @@ int evaluate(const Asked& a, const Call& call) {
     for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
     if (size.hidden) {
         object["hidden_words"] = size.tokens;
-    } else if (text) {
+    } else if (windows) {
         object["perplexity"] = finiteJson(std::exp(result.loss));
         object["tokens"] = size.tokens;
         if (size.unknown > 0) object["unknown_characters"] = size.unknown;
@@ -212,14 +214,14 @@ int evaluate(const Asked& a, const Call& call) {
         auto values = result.values;
         values.emplace_back("accuracy", result.accuracy);
         print("%s, %lld %s: %s %.4f, %s", split.c_str(), static_cast<long long>(result.examples),
-              text ? "windows" : "examples", size.hidden ? "masked-word loss" : "loss", result.loss,
-              scoreText(values).c_str());
+              windows ? "windows" : "examples", size.hidden ? "masked-word loss" : "loss",
+              result.loss, scoreText(values).c_str());
         if (untrained)
             print(" of %s; %.1f %% of the same head on an untrained model",
                   core::headText(opened.head()).c_str(), 100.0 * *untrained);
         if (size.hidden)
             print(", %lld hidden words", static_cast<long long>(size.tokens));
-        else if (text)
+        else if (windows)
             print(", perplexity %.2f, %lld tokens", std::exp(result.loss),
                   static_cast<long long>(size.tokens));
         if (size.whole()) print(", %.3f bits per byte", bitsPerByte);
