@@ -506,7 +506,8 @@ void ViewFiles::finish() {
 
 AnalysisTab* ViewFiles::showAnalysis(const std::string& name) {
     const auto* analysis = core::findAnalysis(name);
-    if (!analysis || analysis->place == 0) return nullptr;
+    if (!analysis || analysis->place == 0 || analysis->page == core::AnalysisPage::None)
+        return nullptr;
     m_window.edits().measure(name);
     switch (analysis->page) {
         case core::AnalysisPage::Duel:
@@ -514,6 +515,7 @@ AnalysisTab* ViewFiles::showAnalysis(const std::string& name) {
         case core::AnalysisPage::Atlas:
             return qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->tab(analysis->name);
         case core::AnalysisPage::Measure:
+        case core::AnalysisPage::None:
             break;
     }
     return m_window.measurePage()->analyses().tab(analysis->name);

@@ -196,6 +196,7 @@ void Menus::addEdits() {
 void Menus::addMeasure() {
     std::optional<core::AnalysisGroup> before;
     for (const auto* analysis : core::analyses()) {
+        if (analysis->page == core::AnalysisPage::None) continue;
         if (std::exchange(before, analysis->group) != analysis->group)
             m_menu->addSection(QString::fromStdString(core::groupTitle(analysis->group)));
         QString help = QString::fromStdString(analysis->summary);

@@ -185,11 +185,18 @@ core::Interventions interventionsOf(const wire::Asked& a, std::size_t which,
 namespace {
 
 /// The labelled pictures of a question about data, with the head by them given; none for models
-/// that take no head.
-HeadPictures giveHeadFor(const wire::Asked& a, core::OpenedModel& model, OpenedDataSets& sets) {
+/// that take no head. `features`: it stays without one unless one is named.
+HeadPictures giveHeadFor(wire::Asked a, core::OpenedModel& model, OpenedDataSets& sets,
+                         bool features = false) {
     HeadPictures pictures;
-    if (core::takesHead(model.options())) pictures = headPictures(a, model, sets);
-    giveHead(model, a.subjects.front().head, pictures, sets);
+    auto& head = a.subjects.front().head;
+    const bool takes = core::takesHead(model.options());
+    features = features && takes && head.empty();
+    if (features) head = "none";
+    if (takes) pictures = headPictures(a, model, sets);
+    auto given = pictures;
+    if (features) given.measured.reset();  // no classes are measured
+    giveHead(model, head, given, sets);
     return pictures;
 }
 
@@ -316,7 +323,7 @@ void readData(AskedSubject& input, const core::Analysis& analysis, const wire::A
               OpenedDataSets& sets) {
     auto& subject = input.subject;
     auto& model = *subject.model;
-    input.pictures = giveHeadFor(a, model, sets);
+    input.pictures = giveHeadFor(a, model, sets, analysis.readsFeatures);
     const auto text = a.text("text"), file = a.text("data"), split = splitOf(a, analysis.split);
     const auto own = dataOf(a, pathOf(a));
     if (analysis.dataOptional && !own && text.empty() && file.empty()) {

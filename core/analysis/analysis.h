@@ -38,7 +38,8 @@ std::string groupTitle(AnalysisGroup group);
 std::string groupSummary(AnalysisGroup group);
 
 /// The page of the window that shows it.
-enum class AnalysisPage { Measure, Atlas, Duel };
+/// None: it is a command, and a question of programs and agents, alone.
+enum class AnalysisPage { Measure, Atlas, Duel, None };
 
 /// Values of options by their names; what is not there has its default.
 using OptionValues = std::map<std::string, FieldValue>;
@@ -89,6 +90,8 @@ struct Analysis {
     bool readsPairs = false;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
+    /// Reads the features of models without classes, which are not given a head for it.
+    bool readsFeatures = false;
     /// Reads the weights of the model, which programs that serve one do not send.
     bool needsWeights = false;
     /// Is also made of the captures of a run without a model (AnalysisSubject::captured).

@@ -73,6 +73,16 @@ TEST_F(GivenHeads, MeansAreFittedOnTwoThirdsAndMeasuredOnTheRest) {
     EXPECT_NE(text.find("of the same head on an untrained model"), std::string::npos) << text;
 }
 
+TEST_F(GivenHeads, NearestPicturesNeedNone) {
+    const auto o = runCli("nearest --json " + kFeatures + " --top 3 --data " + flat());
+    ASSERT_EQ(o.code, 0) << o.err;
+    const auto found = json(o);
+    EXPECT_EQ(found["examples"], 27) << "nothing is fitted, so that all are compared";
+    EXPECT_EQ(found["same_class"], 1.0) << "colours tell the classes apart";
+    EXPECT_EQ(found["nearest"].size(), 4U);
+    expectRefused("nearest " + kFeatures + " --head means --data " + flat(), 2, "without a head");
+}
+
 TEST_F(GivenHeads, PartsOfAFolderAreKeptApart) {
     const auto parted = file("parted");
     const auto found = json(runCli("eval --json " + kFeatures + " --data " + parted));

@@ -40,7 +40,9 @@ const RegisterAnalysis kNearest([] {
         "The pictures whose features are most like those of one, of models whose answer are "
         "features, and how many pictures have one of their own class as the nearest.";
     a.progressText = "Reading features";
+    a.page = AnalysisPage::None;  // the window has no pictures for models without data
     a.input = AnalysisInput::Data;
+    a.readsFeatures = true;
     a.onDemand = true;
     return answering(a, nearestFields(), OfferedIn::Row);
 });
