@@ -83,7 +83,6 @@ class TestPoints(Serving):
             for batch_first in True, False:
                 found = self.whole(drawn(Model(first, batch_first)), torch.arange(14).reshape(2, 7), last=first)
                 self.assertEqual([block.path[-1][0] for block in found.blocks], ["encoder.layers.0", "encoder.layers.1"])
-                self.assertEqual(found.blocks[0].facts["post_norm"], not first)
 
     def test_timm(self):
         import timm

@@ -61,9 +61,8 @@ class TestHostile(Serving):
                     ({"m": "forward", "id": 8, "indices": [1], "gradients": True, "points": [[z, {"do": "read", "gradient": True}]]}, b""),
                     ({"m": "forward", "id": 9, "indices": [1], "after": {"block": "blocks.0", "stream": values}, "weights": {"step": 1}, "check": 2}, ones),
                     ({"m": "forward", "id": 9, "input": values, "points": [], "weights": {"fresh": 1}}, ones), ({"m": "cancel", "id": 3}, b""),
-                    ({"m": "checksum", "id": 4}, b""), ({"m": "put", "id": 3, "tensor": values}, ones), ({"m": "keep", "id": 6, "key": "k", "tensor": values}, ones),
-                    ({"m": "forget", "key": "k"}, b""), ({"m": "backward", "id": 7, "gradient": values}, ones), ({"m": "declare", "memory": 1 << 40, "id": 8}, b"")]
-        strange = [None, True, -1, 0, 7, 1 << 40, -(1 << 63), (1 << 64) - 1, 1.5, float("nan"), "", "x", z, "blocks.0", [], [[]], {}, {"kept": "k"}, b"x",
+                    ({"m": "checksum", "id": 4}, b""), ({"m": "put", "id": 3, "tensor": values}, ones), ({"m": "backward", "id": 7, "gradient": values}, ones), ({"m": "declare", "memory": 1 << 40, "id": 8}, b"")]
+        strange = [None, True, -1, 0, 7, 1 << 40, -(1 << 63), (1 << 64) - 1, 1.5, float("nan"), "", "x", z, "blocks.0", [], [[]], {}, b"x",
                    {"dtype": "bool", "sizes": [1 << 39] * 3, "at": 0}, {"dtype": "int64", "sizes": [2, -1], "at": 64}, [None] * 9, [1 << 30], ["x", "y"]]
 
         def odd(value, chance):
@@ -117,7 +116,8 @@ class TestHostile(Serving):
             if sealed:
                 fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
             client = Client("hostile")
-            message = {"m": "keep", "id": 1, "key": "k", "tensor": {"dtype": "float32", "sizes": [4], "at": 0}, "memory": says or size}
+            stream = {"dtype": "float32", "sizes": [4], "at": 0}  # of a shape that this block does not have
+            message = {"m": "forward", "id": 1, "indices": [0], "after": {"block": "blocks.0", "stream": stream}, "memory": says or size}
             socket.send_fds(client.channel.socket, [frames.frame(message)], [descriptor])
             os.close(descriptor)
             return client
@@ -128,8 +128,7 @@ class TestHostile(Serving):
                 with contextlib.closing(client):
                     return client.receive()[0]
             return self.asked(self.now, run)
-        self.assertEqual(ask(4096)["m"], "kept")
-        for args, more, sentence in ((4096,), {"sealed": False}, "not sealed against shrinking"), ((4096,), {"says": 8192}, "has 4096 bytes, and its message says 8192"), \
+        for args, more, sentence in ((4096,), {}, r"has a stream of the shape \[4\]"), ((4096,), {"sealed": False}, "not sealed against shrinking"), ((4096,), {"says": 8192}, "has 4096 bytes, and its message says 8192"), \
                 ((4096,), {"says": 1 << 50}, "bytes of shared memory; 1 to"):
             with self.assertRaisesRegex(Refused, sentence):
                 ask(*args, **more)
@@ -144,7 +143,7 @@ class TestHostile(Serving):
             descriptor = os.memfd_create("x")
             with contextlib.suppress(OSError):
                 for _ in range(40):
-                    socket.send_fds(client.channel.socket, [frames.frame({"m": "forget", "key": "x"})], [descriptor])
+                    socket.send_fds(client.channel.socket, [frames.frame({"m": "cancel", "id": 1})], [descriptor])
             os.close(descriptor)
             client.receive()
         with self.assertRaisesRegex((Refused, ConnectionError), "more shared memory was sent|closed"):

@@ -175,8 +175,6 @@ private:
                         found->second[static_cast<std::int64_t>(e)].item<std::int64_t>();
                 else
                     example->labels = row("labels", 1, torch::kLong, e);
-            } else if (about.label) {
-                example->label = *about.label;
             }
             if (example->label == kNotCountedThere) example->label = kNotCounted;
             if (example->picture.defined() && m_info.channels < example->picture.size(2))

@@ -402,8 +402,6 @@ core::ServedExamples SocketLink::examples(const std::string& split,
             const auto has = [&](const char* key) {
                 return one.contains(key) && !one.at(key).is_null();
             };
-            if (has("label") && one.at("label").is_number_integer())
-                about.label = servedValue<std::int64_t>(one, "label");
             if (has("origin")) about.origin = servedValue<std::string>(one, "origin");
             if (has("length")) about.length = servedValue<std::int64_t>(one, "length");
             if (has("text")) about.text = servedValue<std::string>(one, "text");

@@ -23,7 +23,7 @@ struct ServedPoint {
 
 struct ServedLayer {
     std::string block;  ///< "blocks.0": the prefix of its points
-    std::int64_t heads = 0, relations = 0, symbols = 0;
+    std::int64_t heads = 0, relations = 0;
     bool skipped = true;  ///< a pass may begin with the stream behind it
 };
 

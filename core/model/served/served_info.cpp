@@ -198,7 +198,6 @@ ServedDeclaration declarationFrom(const nlohmann::json& message) {
             layer.heads = one.number("heads", 0, 65536, 0);
             layer.relations = one.number("relations", 0, 65536, 0);
             layer.skipped = !one.has("skip") || one.flag("skip");
-            layer.symbols = one.number("symbols", 0, kMostServed, 0);
         }
         d.layers.push_back(std::move(layer));
     }

@@ -77,7 +77,6 @@ struct ServedWeights {
 /// Examples as people see them; an absent tensor has no sizes.
 struct ServedExamples {
     struct About {
-        std::optional<std::int64_t> label = {};
         std::string origin = {}, text = {};
         std::vector<std::string> pieces = {};
         std::int64_t length = -1;  ///< -1: as long as the others

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a served model answers to the requests of Relascope (any-model, section 3)."""
+"""What a served model answers to the requests of Relascope (resources/docs/formats.md section 24)."""
 from __future__ import annotations
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional
 import numpy as np
 
 from . import reading
-from .door import MOST_KEPT, Cancelled, Gone, Packed, Peer, unpack
+from .door import Cancelled, Gone, Packed, Peer, unpack
 from .examples import MOST_SHOWN
 from .files import array_of
 from .passes import PassError, own_numbers
@@ -85,14 +85,13 @@ def checksum_of(model: Any) -> int:
 def with_weights(served: "Served", wanted: Any, check: Any) -> Iterator[bool]:
     """The pass runs with kept weights, or new ones, or those that the question has begun with. Whether they are others than now."""
     found: Optional[dict[str, Any]] = None
-    now = version_of(served)
     if isinstance(wanted, Mapping) and "step" in wanted:
         found = _kept_step(served, wanted["step"])
     elif isinstance(wanted, Mapping) and "fresh" in wanted:
         found = _fresh(served, wanted["fresh"])
     elif wanted is not None:
         raise PassError("weights", f"are {str(wanted)[:40]}; a kept step or fresh is needed")
-    elif check is not None and check != now:
+    elif check is not None and check != version_of(served):
         found = served.snapshots.get(check)
         if found is None:
             raise PassError("changed", "the weights have changed since the question began")
@@ -165,6 +164,7 @@ def _fresh(served: "Served", seed: Any) -> dict[str, Any]:
 def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
     """What stays the same in a declaration."""
     model, found, examples = served.model, served.found, served.examples
+    assert found is not None
     seen = examples.seen(given)
     config = getattr(model, "config", None)
     streams = next((point for name, point in found.points.items() if name.endswith("hook_resid_post")), None)
@@ -198,35 +198,34 @@ def facts_of(served: "Served", given: Any, scores: Any) -> dict[str, Any]:
     return {"model": type(model).__name__, "parameters": sum(each.numel() for each in model.parameters()),
             "device": str(first.device) if first is not None else "cpu",
             "dtype": str(first.dtype).removeprefix("torch.") if first is not None else "",
-            "input": given_kind, "output": output, "grows": given_kind["kind"] == "tokens"}
+            "input": given_kind, "output": output}
 
 
 def _layer(facts: Mapping[str, Any]) -> dict[str, Any]:
     part = facts.get("attn") or facts.get("rel") or facts.get("cross_attn") or {}
-    found = {name: part[name] for name in ("heads", "key_heads", "head_dim") if name in part}
+    found = {"heads": part["heads"]} if "heads" in part else {}
     if "rel" in facts:
-        found.update(relations=facts["rel"].get("relations", 0), relational_heads=facts["rel"]["heads"])
+        found["relations"] = facts["rel"].get("relations", 0)
         if "attn" not in facts:
             found["heads"] = 0
-    if "symbols" in facts:
-        found["symbols"] = facts["symbols"]
-    return {**found, "parallel": facts.get("parallel", False), "post_norm": facts.get("post_norm", False)}
+    return found
 
 
-def _sizes(point: Point, grows: bool) -> list[int]:
+def _sizes(served: "Served", point: Point) -> list[int]:
+    grows = served.facts["input"]["kind"] == "tokens"
     return [-1 if axis == "batch" or grows and axis in ("position", "i", "j") else size for axis, size in zip(point.axes, point.sizes)]
 
 
 def declared(served: "Served") -> dict[str, Any]:
-    found, facts = served.current(), served.facts
+    found = served.current()
     version = version_of(served)
     splits = [{"name": each.name, "size": each.size, "labels": _has_labels(served, each)} for each in served.examples.splits]
     message = {
         "name": served.name, "program": served.program, "step": step_of(served), "version": version,
-        **{key: value for key, value in facts.items() if key != "grows"},
+        **served.facts,
         "blocks": [block.name for block in found.blocks],
-        "layers": {block.name: {**_layer(block.facts), "skip": block.skip, "streams": block.stream is not None} for block in found.blocks},
-        "points": [{"name": point.name, "axes": list(point.axes), "sizes": _sizes(point, facts["grows"]), "causal": point.causal,
+        "layers": {block.name: {**_layer(block.facts), "skip": block.skip} for block in found.blocks},
+        "points": [{"name": point.name, "axes": list(point.axes), "sizes": _sizes(served, point), "causal": point.causal,
                     "gradient": point.gradient, "replace": point.replace} for point in found.points.values()],
         "left_out": found.left_out, "splits": splits,
         "can": {"gradients": any(point.gradient for point in found.points.values()), "fresh": served.fresh is not None,
@@ -253,15 +252,14 @@ def _tokenizer_path(served: "Served") -> str:
         file, path = tempfile.mkstemp(prefix="relascope-", suffix=".json")
         os.close(file)
         examples.tokenizer.backend_tokenizer.save(path)
-        examples.tokenizer_path, served.tokenizer_made = path, path  # type: ignore[attr-defined]
+        examples.tokenizer_path, served.tokenizer_made = path, path
     return examples.tokenizer_path
 
 
 def forget_tokenizer(served: "Served") -> None:
-    path = getattr(served, "tokenizer_made", "")
-    if path:
+    if served.tokenizer_made:
         with contextlib.suppress(OSError):
-            os.unlink(path)
+            os.unlink(served.tokenizer_made)
 
 
 # Requests
@@ -284,21 +282,8 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
         with served.lock:
             crc = {} if message.get("version_only") is True else {"crc32": served.checksum()}
             peer.send({"m": "checksum", "id": number, **crc, "version": version_of(served), "step": step_of(served)})
-    elif kind == "keep":
-        _keep(peer, message, blob)
-    elif kind == "forget":
-        peer.kept.pop(str(message.get("key")), None)
     elif kind not in ("cancel", "put", "unchanged"):  # what comes too late is of no request any more
         raise PassError("m", f"is '{str(kind)[:40]}', which is no request")
-
-
-def _keep(peer: Peer, message: Mapping[str, Any], blob: Any) -> None:
-    key, tensor = str(message.get("key"))[:200], unpack(peer, message.get("tensor"), blob, "tensor")
-    there = sum(each.numel() * each.element_size() for name, each in peer.kept.items() if name != key)
-    if there + tensor.numel() * tensor.element_size() > MOST_KEPT:
-        raise PassError("keep", f"'{key[:40]}' does not fit into the {MOST_KEPT >> 20} MiB that a connection keeps; forget others first")
-    peer.kept[key] = tensor.clone()
-    peer.send({"m": "kept", "id": message.get("id")})
 
 
 def _examples(served: "Served", peer: Peer, message: Mapping[str, Any]) -> None:
@@ -320,7 +305,7 @@ def _backward(served: "Served", peer: Peer, message: Mapping[str, Any], blob: An
     if scores is None or version is not None and version != version_of(served):
         peer.lose_graph()
         raise PassError("changed", "the weights have changed since the pass whose gradients are asked for; ask for the pass again")
-    gradient = unpack(peer, message.get("gradient"), blob, "gradient")
+    gradient = unpack(message.get("gradient"), blob, "gradient")
     if tuple(gradient.shape) != tuple(scores.shape):
         raise PassError("gradient", f"has the shape {list(gradient.shape)}; {list(scores.shape)} is needed")
     with served.lock, torch.enable_grad():
@@ -368,8 +353,8 @@ class _Forward:
         point, axis = self.found.points[name], action.get("axis")
         if axis not in point.axes:
             raise PassError(name, f"has no axis '{str(axis)[:40]}'; it has {', '.join(point.axes)}")
-        values = unpack(self.peer, action.get("values"), self.blob, name)
-        size = _sizes(point, self.served.facts["grows"])[point.axes.index(axis)]
+        values = unpack(action.get("values"), self.blob, name)
+        size = _sizes(self.served, point)[point.axes.index(axis)]
         if values.ndim != 1 or size not in (-1, values.numel()):
             raise PassError(name, f"has {size} entries along '{axis}'; there are factors of the shape {list(values.shape)}")
         return values
@@ -381,7 +366,7 @@ class _Forward:
         for axis, entry in zip(point.axes, places):
             if entry is not None and (not isinstance(entry, list) or not entry or any(type(at) is not int or not 0 <= at < 1 << 31 for at in entry)):
                 raise PassError(name, f"has places along '{axis}' that are no list of numbers")
-        return {"do": "put", "places": places, "values": unpack(self.peer, action.get("values"), self.blob, name)}
+        return {"do": "put", "places": places, "values": unpack(action.get("values"), self.blob, name)}
 
     def answer(self) -> None:
         served, message = self.served, self.message
@@ -407,7 +392,7 @@ class _Forward:
     def _given(self) -> tuple[Any, int]:
         message, examples = self.message, self.served.examples
         if "input" in message:
-            values = unpack(self.peer, message["input"], self.blob, "input")
+            values = unpack(message["input"], self.blob, "input")
             if values.ndim < 1 or not 1 <= values.shape[0] <= _MOST_BATCH:
                 raise PassError("input", f"has the shape {list(values.shape)}, without an example")
             if not values.is_floating_point() and values.ndim == 2 and self.served.facts["input"]["kind"] == "tokens":
@@ -426,7 +411,7 @@ class _Forward:
         if not isinstance(after, Mapping):
             raise PassError("after", "is no block with its stream")
         block = self.found.block(str(after.get("block")))
-        stream = unpack(self.peer, after.get("stream"), self.blob, "after")
+        stream = unpack(after.get("stream"), self.blob, "after")
         point = self.found.points.get(f"{block.name}.hook_resid_post")
         if point is None or stream.ndim != 3 or stream.shape[2] != point.sizes[2] or stream.shape[0] != batch \
                 or not stream.is_floating_point():
@@ -527,7 +512,7 @@ class _Forward:
             self.peer.wait_for(min(left, 1.0))
 
     def _checked(self, name: str, tensor: Any, message: Mapping[str, Any], blob: Any) -> Any:
-        values = unpack(self.peer, message.get("tensor"), blob, name)
+        values = unpack(message.get("tensor"), blob, name)
         if tuple(values.shape) != tuple(tensor.shape):
             raise PassError(name, f"has the shape {list(tensor.shape)}; what was put has {list(values.shape)}")
         return values.to(tensor.device, tensor.dtype)

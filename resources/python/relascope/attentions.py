@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Optional
 
-from .passes import View, explicit
+from .passes import View, pattern_of
 from .trace import ELEMENTWISE, LAYERS, PRODUCTS, REPEATS, VIEWS, Call, Inside, Spot, Trace, out_slot, where_of
 
 
@@ -124,7 +124,7 @@ class Attentions:
         query = call.inputs[0]
         given = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"), call.args), **call.kwargs)
         taken: list[Any] = []
-        explicit(**{**given, "dropout_p": 0.0}, at=lambda slot, tensor: taken.append(tensor) or tensor)
+        pattern_of(**given, at=lambda slot, tensor: taken.append(tensor) or tensor)
         view = self._maps(taken[1])
         if view is None:
             self.leave_out(f"{where_of(call.path)}: its maps {list(taken[1].shape)} are of pieces of the input")

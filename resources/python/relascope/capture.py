@@ -120,7 +120,13 @@ def _shaped(values: Any, name: str, wanted: Sequence[Any]) -> np.ndarray:
     return found
 
 
-def _bytes(values: np.ndarray, name: str) -> np.ndarray:
+def scaled(values: np.ndarray) -> np.ndarray:
+    """Normalized pixels from their least, 0, to their largest, 1; others as they are."""
+    low, high = float(values.min()), float(values.max())
+    return values if 0 <= low and high <= 1 else (values - low) / max(high - low, 1e-12)
+
+
+def as_bytes(values: np.ndarray, name: str) -> np.ndarray:
     """Pixels as bytes."""
     if values.dtype.kind == "f":
         if not (np.isfinite(values).all() and values.size and values.min() >= 0 and values.max() <= 1):
@@ -202,7 +208,7 @@ class _Writer:
             images = np.moveaxis(images, 1, 3)
         if images.ndim != 4 or images.shape[0] != self.samples or images.shape[3] not in (1, 3) or 0 in images.shape:
             raise RunError("images", f"have the shape {list(images.shape)}; [{self.samples}, height, width, 1 or 3] is needed")
-        self.tensors["images"] = _bytes(images, "images")
+        self.tensors["images"] = as_bytes(images, "images")
         if self.inputs.patch is None:
             return
         patch = self.inputs.patch
@@ -238,7 +244,7 @@ class _Writer:
             raise RunError("vectors", f"have the width {self.tensors['vectors'].shape[2]}")
         labels = self.read_words(n)
         if given.pictures is not None:
-            pictures = _bytes(self.of_each("pictures", n, "height", "width", "channels"), "pictures")
+            pictures = as_bytes(self.of_each("pictures", n, "height", "width", "channels"), "pictures")
             if pictures.shape[4] not in (1, 3) or 0 in pictures.shape:
                 raise RunError("pictures", f"have the shape {list(pictures.shape)}; the last number must be 1 or 3")
             self.tensors["pictures"] = pictures

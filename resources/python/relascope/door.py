@@ -21,7 +21,6 @@ from .version import __version__
 
 PROTOCOL = 1
 MOST_PEERS = 16
-MOST_KEPT = 256 << 20  # bytes that a connection keeps here
 HOLD = 1.0  # seconds that a training waits between the scores of a pass and its gradients
 _SIZES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "uint8": 1, "bool": 1}
 
@@ -52,7 +51,6 @@ class Peer:
     channel: Channel
     greeted: bool = False
     memory: bool = False
-    kept: dict[str, Any] = dataclasses.field(default_factory=dict)
     waiting: list[tuple[dict, Any]] = dataclasses.field(default_factory=list)
     graph: Any = None      # scores, leaves and weights' version (None: of weights of its own) of a pass whose gradients may be asked for
     lost: bool = False     # the graph has been deleted before its time
@@ -138,14 +136,9 @@ class Packed:
         return {"dtype": str(values.dtype), "sizes": list(values.shape), "at": at}
 
 
-def unpack(peer: Peer, given: Any, blob: Any, key: str) -> Any:
+def unpack(given: Any, blob: Any, key: str) -> Any:
     """The tensor that a message describes, on the CPU. Raises PassError."""
     import torch
-    if isinstance(given, Mapping) and "kept" in given:
-        found = peer.kept.get(str(given["kept"]))
-        if found is None:
-            raise PassError(key, f"names the kept tensor '{str(given['kept'])[:40]}', which is not here")
-        return found
     if not isinstance(given, Mapping) or given.get("dtype") not in _SIZES or not isinstance(given.get("sizes"), list):
         raise PassError(key, "is no tensor; dtype, sizes and at are needed")
     sizes, at, width = given["sizes"], given.get("at"), _SIZES[given["dtype"]]
@@ -292,7 +285,6 @@ class Door:
             with contextlib.suppress(OSError, ValueError):
                 self._ready.unregister(file)
         peer.open, peer.graph = False, None
-        peer.kept.clear()
         peer.channel.close()
 
     def next(self, of: Callable[[Peer], bool] = lambda peer: True) -> Optional[tuple[Peer, dict, Any]]:

@@ -334,7 +334,7 @@ def analyse(path: Path, what: str, /, *more: Any, engine: Optional[Engine] = Non
     """An analysis of a run, a checkpoint, a model of the hub ("hub:ORG/NAME"), or one that this process serves: "scan", "atlas", "heads", "lens",
     "ablate", "eval", "info", or another command of relascope-cli that takes --json. more: further words, as the second
     model of "duel". options: those of the command."""
-    words = [what, path, *(each if served_here(each) is not None else str(each) for each in more), *_words(options)]
+    words = [what, path, *more, *_words(options)]
     return (engine or _shared).command(*words, progress=progress)
 
 

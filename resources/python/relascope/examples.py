@@ -10,11 +10,11 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from .capture import Inputs, tokens_beside
+from .capture import Inputs, as_bytes, scaled, tokens_beside
 from .files import array_of
 from .passes import PassError, first_stream, own_numbers, seed, tensors_of
 from .reading import RunError
-from .watch import _moved, _place_of
+from .watch import _moved, _parameters, _place_of
 
 _LABELS = ("labels", "label", "targets", "target", "y")
 _NAMES = ("train", "training", "validation", "valid", "val", "dev", "test")
@@ -92,9 +92,8 @@ def _column(values: list, filling: int) -> Any:
 
 
 def splits_of(inputs: Any) -> list[Split]:
-    if isinstance(inputs, Mapping) and inputs and not all(hasattr(each, "shape") for each in inputs.values()):
-        return [Split(str(name), each) for name, each in inputs.items()]
-    if isinstance(inputs, Mapping) and inputs and all(name in _NAMES for name in inputs):
+    if isinstance(inputs, Mapping) and inputs and (all(name in _NAMES for name in inputs) or
+                                                   not all(hasattr(each, "shape") for each in inputs.values())):
         return [Split(str(name), each) for name, each in inputs.items()]
     if isinstance(inputs, list) and len(inputs) == 2 and all(hasattr(each, "shape") for each in inputs):
         inputs = tuple(inputs)
@@ -113,10 +112,9 @@ class Examples:
         padding = getattr(self.tokenizer, "pad_token_id", None)
         self.padding = int(padding) if padding is not None else 0
         self._known: Optional[set[str]] = None
-        parameters = inspect.signature(model.forward).parameters
+        parameters = _parameters(model)
         if not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
             self._known = set(parameters)
-        self._parameters = set(parameters)
 
     def split(self, name: str) -> Split:
         found = next((each for each in self.splits if each.name == name), None)
@@ -256,9 +254,6 @@ class Examples:
             if counted.any() and (found[counted] == seen[counted]).all():
                 found = np.concatenate([found[:, 1:], np.full((len(found), 1), -100)], 1)
         tensors["labels"] = found
-        if found.ndim == 1:
-            for text, label in zip(texts, found.tolist()):
-                text["label"] = self.classes[label] if 0 <= label < len(self.classes) else str(label)
 
     def _tokens(self, ids: np.ndarray, given: Any, texts: list[dict], tensors: dict[str, np.ndarray]) -> None:
         ids = ids.astype(np.int64).copy()
@@ -300,11 +295,11 @@ def pictures_of(array: np.ndarray) -> np.ndarray:
     their largest."""
     if array.shape[-1] not in (1, 3) and array.shape[1] in (1, 3, 4):
         array = np.moveaxis(array[:, :3], 1, 3)
+    elif array.shape[-1] == 4:
+        array = array[..., :3]
     if array.dtype.kind == "f":
-        low, high = float(array.min()), float(array.max())
-        array = array if 0 <= low and high <= 1 else (array - low) / max(high - low, 1e-12)
-        array = np.rint(np.nan_to_num(array) * 255)
-    return np.ascontiguousarray(np.broadcast_to(array, (*array.shape[:3], 3)).astype(np.uint8))
+        array = np.nan_to_num(scaled(array))
+    return np.ascontiguousarray(np.broadcast_to(as_bytes(array, "images"), (*array.shape[:3], 3)))
 
 
 def _tokenizer(given: Any) -> tuple[Any, str]:

@@ -147,28 +147,26 @@ class FrameReader:
         return found, data
 
 
-class Region:
-    """A blob in shared memory that another process has sent, as long as this object is kept. Raises FrameError unless it has the
-    size that the message says, and cannot become smaller, which would end whoever reads it."""
-
-    def __init__(self, descriptor: int, size: int):
+def from_memory(descriptor: int, size: int) -> mmap.mmap:
+    """A blob in shared memory that another process has sent; closes the descriptor. Raises FrameError unless it has the size that the
+    message says, and cannot become smaller, which would end whoever reads it."""
+    try:
+        if not 0 < size <= MOST_MEMORY:
+            raise FrameError(f"a message has {size} bytes of shared memory; 1 to {MOST_MEMORY} are allowed")
         try:
-            if not 0 < size <= MOST_MEMORY:
-                raise FrameError(f"a message has {size} bytes of shared memory; 1 to {MOST_MEMORY} are allowed")
-            try:
-                seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
-            except OSError:
-                seals = 0
-            if not seals & fcntl.F_SEAL_SHRINK:
-                raise FrameError("shared memory is not sealed against shrinking")
-            if os.fstat(descriptor).st_size != size:
-                raise FrameError(f"shared memory has {os.fstat(descriptor).st_size} bytes, and its message says {size}")
-            try:
-                self.data = mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
-            except (OSError, ValueError) as error:
-                raise FrameError(f"shared memory cannot be read: {error}") from None
-        finally:
-            os.close(descriptor)
+            seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
+        except OSError:
+            seals = 0
+        if not seals & fcntl.F_SEAL_SHRINK:
+            raise FrameError("shared memory is not sealed against shrinking")
+        if os.fstat(descriptor).st_size != size:
+            raise FrameError(f"shared memory has {os.fstat(descriptor).st_size} bytes, and its message says {size}")
+        try:
+            return mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
+        except (OSError, ValueError) as error:
+            raise FrameError(f"shared memory cannot be read: {error}") from None
+    finally:
+        os.close(descriptor)
 
 
 def in_memory(parts: Any, size: int) -> int:
@@ -233,15 +231,14 @@ class Channel:
         if type(size) is int:
             if blob or not self._descriptors:
                 raise FrameError("a message says that it has shared memory, and none came with it")
-            region = Region(self._descriptors.pop(0), size)
-            return message, region.data
+            return message, from_memory(self._descriptors.pop(0), size)
         return message, blob
 
     def send(self, message: dict, parts: Any = (), size: int = 0, memory: bool = True) -> None:
         """Sends a frame whose blob of `size` bytes is made of (offset, bytes). Raises OSError where the other side is gone or takes
         nothing for a while."""
         descriptor = -1
-        if memory and size >= LEAST_MEMORY and message.get("m") != "hello":
+        if memory and size >= LEAST_MEMORY:
             descriptor, message = in_memory(parts, size), {**message, "memory": size}
             data = frame(message)
         else:

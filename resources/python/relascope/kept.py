@@ -221,18 +221,30 @@ def _copy_of(data: Any) -> Any:
 
 
 @contextlib.contextmanager
+def numbers_kept() -> Iterator[None]:
+    """At the end the random numbers of PyTorch, NumPy and Python continue as if nothing had been drawn."""
+    import torch
+    numbers, numpy_numbers = random.getstate(), np.random.get_state()
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+    try:
+        with torch.random.fork_rng(devices=devices):
+            yield
+    finally:
+        random.setstate(numbers)
+        np.random.set_state(numpy_numbers)
+
+
+@contextlib.contextmanager
 def as_before(model: Any, inputs: Any) -> Iterator[None]:
     """A model in eval(), without the fast path of PyTorch that computes no weights. At the end everything is as before.
     Raises RunError with the name of what is not."""
     import torch
     fast = torch.backends.mha.get_fastpath_enabled() if hasattr(torch.backends, "mha") else None
-    numbers, numpy_numbers = random.getstate(), np.random.get_state()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
     with torch.no_grad():
         kept = _Kept(model, inputs)
     lost: list[str] = []
-    try:
-        with torch.random.fork_rng(devices=devices):
+    with numbers_kept():
+        try:
             model.eval()
             if fast is not None:
                 torch.backends.mha.set_fastpath_enabled(False)
@@ -240,13 +252,11 @@ def as_before(model: Any, inputs: Any) -> Iterator[None]:
                 if getattr(module, "fused_attn", None) is False:  # of timm: what is fused is seen
                     module.fused_attn = True
             yield
-    finally:
-        if fast is not None:
-            torch.backends.mha.set_fastpath_enabled(fast)
-        with torch.no_grad():
-            lost = kept.put_back()
-        random.setstate(numbers)
-        np.random.set_state(numpy_numbers)
+        finally:
+            if fast is not None:
+                torch.backends.mha.set_fastpath_enabled(fast)
+            with torch.no_grad():
+                lost = kept.put_back()
     if lost:
         raise RunError("model", f"changes {lost[0]} when it is called, which cannot be put back; keep it in a tensor or number "
                                 "of the module")

@@ -18,6 +18,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .kept import numbers_kept
 from .reading import RunError
 
 KINDS = {"pattern": ("batch", "head", "i", "j"), "scores": ("batch", "head", "i", "j"), "relation": ("batch", "i", "j", "relation"),
@@ -142,12 +143,13 @@ class Visitor:
     def left(self, frame: Frame, output: Any) -> None: ...
 
 
-def explicit(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
-             scale: Optional[float] = None, enable_gqa: bool = False, at: Callable[[str, Any], Any] = lambda slot, tensor: tensor) -> Any:
-    """scaled_dot_product_attention by its formula, in float32 where it is less, with `at` on scores and pattern."""
+def pattern_of(query: Any, key: Any, value: Any = None, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+               scale: Optional[float] = None, enable_gqa: bool = False, at: Callable[[str, Any], Any] = lambda slot, tensor: tensor) -> Any:
+    """What scaled_dot_product_attention multiplies values with, [..., n, m], by its formula without dropout, in float32 where it is less,
+    with `at` on scores and pattern."""
     import torch
     if enable_gqa:
-        key, value = (each.repeat_interleave(query.shape[-3] // each.shape[-3], -3) for each in (key, value))
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
     wide = torch.promote_types(query.dtype, torch.float32)
     scores = (query.to(wide) @ key.to(wide).transpose(-2, -1)) * (query.shape[-1] ** -0.5 if scale is None else scale)
     if is_causal:
@@ -156,9 +158,18 @@ def explicit(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p:
         scores = scores.masked_fill(~attn_mask, float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
     scores = at("scores", scores)
     nothing = (scores == float("-inf")).all(-1, keepdim=True)  # a row without any key has no weights
-    pattern = at("pattern", torch.softmax(scores.masked_fill(nothing, 0.0), -1).masked_fill(nothing, 0.0))
+    return at("pattern", torch.softmax(scores.masked_fill(nothing, 0.0), -1).masked_fill(nothing, 0.0))
+
+
+def explicit(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+             scale: Optional[float] = None, enable_gqa: bool = False, at: Callable[[str, Any], Any] = lambda slot, tensor: tensor) -> Any:
+    """scaled_dot_product_attention by its formula, with `at` on scores and pattern."""
+    import torch
+    pattern = pattern_of(query, key, value, attn_mask, 0.0, is_causal, scale, enable_gqa, at)
     if dropout_p > 0:
         pattern = torch.nn.functional.dropout(pattern, dropout_p)
+    if enable_gqa:
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
     return pattern.to(value.dtype) @ value
 
 
@@ -291,25 +302,29 @@ def _mode() -> Any:
 
         def do(self, function: Any, args: tuple, kwargs: dict, wanted: list[tuple[str, str]]) -> Any:
             """Calls a function with the points in it."""
-            at, slots = self.visitor.at, {slot for slot, _ in wanted}
-            of_slot = {slot: [name for each, name in wanted if each == slot] for slot in slots}
-
-            def through(slot: str) -> Callable[[Any], Any]:
-                def exchange(tensor: Any) -> Any:
-                    for name in of_slot.get(slot, ()):
-                        tensor = at(name, tensor)
-                    return tensor
-                return exchange
-            inputs = {int(slot[2:]): through(slot) for slot in slots if slot.startswith("in")}
-            if inputs:
-                args, kwargs = _exchanged(args, kwargs, inputs)
+            slots = {slot for slot, _ in wanted}
+            args, kwargs = self.inputs(args, kwargs, wanted)
             if function is scaled and slots & {"scores", "pattern"}:
-                output = explicit(*args, **kwargs, at=lambda slot, tensor: through(slot)(tensor))
+                output = explicit(*args, **kwargs, at=lambda slot, tensor: self.through(wanted, slot)(tensor))
             else:
                 output = function(*args, **kwargs)
-            for slot in sorted(slots):
-                if slot.startswith("out"):
-                    output = _with_output(output, slot, through(slot))
+            return self.outputs(output, wanted)
+
+        def through(self, wanted: Sequence[tuple[str, str]], slot: str) -> Callable[[Any], Any]:
+            """What hands a tensor to the points of a slot in turn."""
+            def exchange(tensor: Any) -> Any:
+                for each, name in wanted:
+                    tensor = self.visitor.at(name, tensor) if each == slot else tensor
+                return tensor
+            return exchange
+
+        def inputs(self, args: tuple, kwargs: dict, wanted: Sequence[tuple[str, str]]) -> tuple[tuple, dict]:
+            numbers = {int(slot[2:]): self.through(wanted, slot) for slot, _ in wanted if slot.startswith("in")}
+            return _exchanged(args, kwargs, numbers) if numbers else (args, kwargs)
+
+        def outputs(self, output: Any, wanted: Sequence[tuple[str, str]]) -> Any:
+            for slot in sorted({slot for slot, _ in wanted if slot.startswith("out")}):
+                output = _with_output(output, slot, self.through(wanted, slot))
             return output
 
         def before(self, name: str) -> Callable[..., Any]:
@@ -320,18 +335,10 @@ def _mode() -> Any:
                 if self.visitor.sees:
                     self.visitor.entered(frame, args, kwargs)
                 wanted = frame.sites.calls.get(("module", 0)) if frame.sites else None
-                inputs = {int(slot[2:]): slot for slot, _ in wanted or () if slot.startswith("in")}
-                if not inputs:
+                if not wanted:
                     return None
-
-                def exchange(slot: str) -> Callable[[Any], Any]:
-                    def change(tensor: Any) -> Any:
-                        for each, point_name in wanted or ():
-                            tensor = self.visitor.at(point_name, tensor) if each == slot else tensor
-                        return tensor
-                    return change
                 with torch._C.DisableTorchFunction():
-                    return _exchanged(args, kwargs, {number: exchange(slot) for number, slot in inputs.items()})
+                    return self.inputs(args, kwargs, wanted)
             return hook
 
         def after(self, module: Any, args: tuple, kwargs: dict, output: Any) -> Any:
@@ -340,10 +347,10 @@ def _mode() -> Any:
             while len(self.frames) > 1 and self.frames[-1].module is not module:
                 self.frames.pop()  # left by an exception that the model has caught
             frame = self.frames.pop() if len(self.frames) > 1 else self.frames[-1]
-            for slot, name in (frame.sites.calls.get(("module", 0)) or ()) if frame.sites else ():
-                if slot.startswith("out"):
-                    with torch._C.DisableTorchFunction():
-                        output = _with_output(output, slot, lambda tensor, name=name: self.visitor.at(name, tensor))
+            wanted = frame.sites.calls.get(("module", 0)) if frame.sites else None
+            if wanted:
+                with torch._C.DisableTorchFunction():
+                    output = self.outputs(output, wanted)
             if self.visitor.sees:
                 self.visitor.left(frame, output)
             return output
@@ -376,16 +383,9 @@ def seed(number: int) -> None:
 @contextlib.contextmanager
 def own_numbers() -> Iterator[None]:
     """Random numbers that begin as always, and are as before at the end."""
-    import torch
-    numbers, numpy_numbers = random.getstate(), np.random.get_state()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
-    try:
-        with torch.random.fork_rng(devices=devices):
-            seed(0)
-            yield
-    finally:
-        random.setstate(numbers)
-        np.random.set_state(numpy_numbers)
+    with numbers_kept():
+        seed(0)
+        yield
 
 
 @contextlib.contextmanager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the points of a model, of any code, by following the tensors of one pass of two examples (any-model, section 2).
+"""Finds the points of a model, of any code, by following the tensors of one pass of two examples (resources/docs/python.md section 8).
 
 A pattern is a softmax whose result is the first factor of a product, or a call of scaled_dot_product_attention; a block is the
 innermost numbered module around one; the streams are what its additions add to. Names of classes are not looked at. Each point is
@@ -166,8 +166,7 @@ class Finder(Attentions):
         self._add(f"{block.name}.hook_resid_post", post, KINDS["stream"])
         if source is None or end is None:
             return
-        branches, parallel, normed = (outside, False, False) if outside else self._branches(block.path, source, end, stream.shape)
-        block.facts.update(parallel=parallel, post_norm=normed)
+        branches, parallel = (outside, False) if outside else self._branches(block.path, source, end, stream.shape)
         if not branches:
             self.leave_out(f"{block.name}: its output is not its input and what is added to it")
         taken, trunks = set(), []
@@ -214,21 +213,21 @@ class Finder(Attentions):
         return [(position, maker) for position, (each, maker) in enumerate(zip(call.inputs, call.made_of))
                 if each.ndim in (2, 3) and each.shape[-1] == shape[-1] and each.numel() == shape.numel()]
 
-    def _branches(self, path: Path, source: int, end: int, shape: Any) -> tuple[list[tuple[Call, int, int, int, int]], bool, bool]:
+    def _branches(self, path: Path, source: int, end: int, shape: Any) -> tuple[list[tuple[Call, int, int, int, int]], bool]:
         """What is added to the stream in a block, in order: (addition, which of its tensors, which the stream is, what made it, the
-        calls before it); whether branches are parallel; whether a norm stands on the stream."""
+        calls before it); whether branches are parallel."""
         found: list[tuple[Call, int, int, int, int]] = []
-        parallel = normed = False
+        parallel = False
         at, norms = end, {each.made_by[0]: each for each in self.modules if self.is_norm(each)}
         while at != source:
             call = self.calls[at]
             large = self._large(call, shape)
             if call.path[:len(path)] != path or not large:
-                return [], False, False
+                return [], False
             if call.name in ADDS and len(large) == 2 and None not in (large[0][1], large[1][1]):
                 trunk = self._trunk(large, source)
                 if trunk is None:
-                    return [], False, False
+                    return [], False
                 branch = large[1] if large[0] is trunk else large[0]
                 parts = self._parts(branch, source, shape)
                 if not self.calls[branch[1]].above >> trunk[1] & 1:
@@ -239,12 +238,12 @@ class Finder(Attentions):
                 parallel = parallel or bool(parts)
                 at = trunk[1]
             elif at in norms and norms[at].made_of[0] is not None and norms[at].path[:len(path)] == path:
-                normed, at = True, norms[at].made_of[0]
+                at = norms[at].made_of[0]
             elif call.name in ELEMENTWISE | {"layer_norm", "rms_norm"} and large[0][1] is not None:
-                normed, at = normed or call.name.endswith("norm"), large[0][1]
+                at = large[0][1]
             else:
-                return [], False, False
-        return found[::-1], parallel, normed
+                return [], False
+        return found[::-1], parallel
 
     def _trunk(self, pair: list[tuple[int, Any]], source: int) -> Optional[tuple[int, Any]]:
         """Which of two added tensors is the stream: the one that the other is made of, or the one that was added to it before."""
@@ -299,7 +298,6 @@ class Finder(Attentions):
                     block = following[0]
                     for name in "hook_attn_scores", "hook_pattern":
                         self._add(f"{block.name}.sym.{name}", attention.spots[name], ("batch", "head", "position", "symbol"))
-                    block.facts["symbols"] = attention.pattern.shape[3]
                 continue
             found = self.block_at(attention.call.path)
             if found is not None:
@@ -321,12 +319,6 @@ class Finder(Attentions):
             self._add(f"{block.name}.{part}.{name}", spot, kind, causal and name in ("hook_attn_scores", "hook_pattern", "hook_r"))
         heads = attention.pattern.shape[1]
         facts = {"heads": heads, "causal": causal}
-        if "hook_k" in attention.spots:
-            spot = attention.spots["hook_k"]
-            facts["key_heads"] = spot.view.to(spot.tensor, self.batch).shape[2]
-        if "hook_z" in attention.spots:
-            spot = attention.spots["hook_z"]
-            facts["head_dim"] = spot.view.to(spot.tensor, self.batch).shape[3]
         if "hook_r" in attention.spots:
             facts["relations"] = attention.spots["hook_r"].view.to(attention.spots["hook_r"].tensor, self.batch).shape[3]
         block.facts.setdefault(part, facts)

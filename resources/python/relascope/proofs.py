@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Passes through the points of a model, and the proof of each point before it is offered (any-model, section 2)."""
+"""Passes through the points of a model, and the proof of each point before it is offered (resources/docs/python.md section 8)."""
 from __future__ import annotations
 
 import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
-from .passes import Frame, Modules, PassError, Sites, View, Visitor, meeting, quiet
+from .passes import Modules, PassError, Sites, View, Visitor, meeting, quiet
 from .points import Block, Finder, Point
 from .reading import RunError
 from .trace import Trace
@@ -18,7 +18,7 @@ class Found:
     """The points of a model, as they were found and proved."""
 
     def __init__(self, model: Any, finder: Finder, scores: View):
-        self.model, self.points, self.blocks, self.left_out = model, finder.points, finder.blocks, finder.left_out
+        self.points, self.blocks, self.left_out = finder.points, finder.blocks, finder.left_out
         self.scores = scores  # of what the call gives
         self.drops, self.modules = finder.trace.drops, Modules(model)
         embedded = next((call for call in finder.calls if call.name == "embedding" and len(call.inputs) > 1 and finder.of_input(call.made_of[0])), None)
@@ -72,7 +72,7 @@ class Visit(Visitor):
 
 
 @contextlib.contextmanager
-def skipped(found: Found, block: Optional[str], stream: Any, visit: Visit) -> Iterator[None]:
+def skipped(found: Found, block: Optional[str], stream: Any, visit: Visit, names: Sequence[str]) -> Iterator[None]:
     """The blocks up to one are not run; their output is a stream in the order of its axes. Points where it is made are met."""
     if block is None:
         yield
@@ -92,7 +92,7 @@ def skipped(found: Found, block: Optional[str], stream: Any, visit: Visit) -> It
             out = given
             if each is last:
                 for name in same:
-                    if name in visit.points and name in visit.wanted:  # type: ignore[attr-defined]
+                    if name in names:
                         out = visit.at(name, out)
             return _like(each.returned, out)
         return forward
@@ -120,9 +120,8 @@ def run(found: Found, call: Callable[[], Any], names: Sequence[str], batch: int,
     if after is not None and found.block(after[0]).returned is None:  # no module to skip: its output is exchanged
         return _exchanged_after(found, call, names, batch, change, after, amp=amp, gradients=gradients)
     visit = Visit(found.points, batch, change)
-    visit.wanted = set(names)  # type: ignore[attr-defined]
     sites = found.sites(names)
-    with quiet(found.modules, amp, gradients), skipped(found, after[0] if after else None, after[1] if after else None, visit):
+    with quiet(found.modules, amp, gradients), skipped(found, after[0] if after else None, after[1] if after else None, visit, names):
         if sites is None:
             scores = call()
         else:
@@ -269,8 +268,7 @@ def _reached(found: Found, call: Callable[[], Any], batch: int, amp: Any) -> set
     def keep(name: str, tensor: Any) -> Any:
         if not tensor.is_floating_point():
             return tensor
-        leaf = tensor if tensor.requires_grad else tensor.detach().requires_grad_()
-        leaf = leaf * 1.0 if leaf.is_leaf and leaf is tensor else leaf.clone() if leaf is tensor else leaf
+        leaf = tensor.clone() if tensor.requires_grad else tensor.detach().requires_grad_()
         taken[name] = leaf
         return leaf
     try:
@@ -306,4 +304,4 @@ def _prove_streams(found: Found, call: Callable[[], Any], other: Callable[[], An
             found.left_out.append(f"{block.name}: the rest of the model needs more than its stream, so that blocks before it are not skipped")
 
 
-__all__ = ["Found", "Frame", "Visit", "find", "run"]
+__all__ = ["Found", "Visit", "find", "run"]

@@ -239,7 +239,7 @@ class Run:
         if split == "train":
             for watch in list(self._watches):
                 watch.logged(step)
-            for served in self._served:
+            for served in list(self._served):
                 served.logged()
 
     def note(self, step: int, text: str, level: str = "info") -> None:

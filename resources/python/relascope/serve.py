@@ -64,12 +64,14 @@ class Served:
     def __init__(self, model: Any, inputs: Any, call: Any, show: Any, classes: Sequence[str], tokenizer: Any, encode: Any, fresh: Any,
                  run: Optional[Run], name: str, amp: Any):
         self.model = _plain(model)
-        spread = next((type(each).__name__ for each in self.model.modules() if type(each).__name__ in ("FullyShardedDataParallel", "FSDPModule")), "")
+        spread = any(type(each).__name__ == "FullyShardedDataParallel" for each in self.model.modules())
         if spread or any(type(each).__name__ == "DTensor" for each in self.model.parameters()):
             raise RunError("model", "is spread over processes; serve a copy on one")
         self.lock, self.run, self.fresh, self.amp = threading.RLock(), run, fresh, amp
         self.examples = Examples(self.model, inputs, call, show, classes, tokenizer, encode)
         self.careful = False      # a pass changes what the model holds, and that is put back each time
+        self.found: Optional[Found] = None  # of another process of this training there is none
+        self.tokenizer_made = ""  # a file that close() removes
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.kept_steps: dict[Any, tuple[dict[str, Any], float]] = {}  # weights of other steps, and when they were asked for
         self._door: Optional[Door] = None
@@ -100,7 +102,7 @@ class Served:
         return f"served:{self.name}"
 
     def __repr__(self) -> str:
-        return f"<relascope.Served {self.name if self._door else 'closed'}: {len(self.found.points) if self._door else 0} points>"
+        return f"<relascope.Served {self.name if self._door else 'closed'}: {len(self.points)} points>"
 
     def __enter__(self) -> "Served":
         return self
@@ -111,12 +113,12 @@ class Served:
     @property
     def points(self) -> list[str]:
         """The names of the points that were found, in the order of the pass."""
-        return list(self.found.points)
+        return list(self.found.points) if self.found is not None else []
 
     @property
     def left_out(self) -> list[str]:
         """What was not found, a sentence each."""
-        return list(self.found.left_out)
+        return list(self.found.left_out) if self.found is not None else []
 
     def close(self) -> None:
         """Ends serving."""
@@ -321,6 +323,7 @@ class Served:
             self._checked = time.monotonic()
             if answers.shape_of(self.model) != self._seen:
                 self.look()
+        assert self.found is not None
         return self.found
 
     def checksum(self) -> int:

@@ -26,9 +26,9 @@ import numpy as np
 
 from . import files
 from .attentions import Attentions
-from .capture import Inputs, Layer, tokens_beside
+from .capture import Inputs, Layer, scaled, tokens_beside
 from .kept import as_before
-from .passes import Modules, explicit, meeting
+from .passes import Modules, meeting, pattern_of, quiet, tensors_of
 from .reading import RunError
 from .run import Run
 from .trace import Trace, where_of
@@ -237,21 +237,13 @@ def _seen(given: Any, samples: int, n: int) -> dict[str, Any]:
             return {"vectors": array}
         if array.ndim == 4 and array.dtype.kind in "fu" and array.shape[1] in (1, 3):
             if array.dtype.kind == "f":  # normalized pixels are shown from their least to their largest
-                low, high = float(array.min()), float(array.max())
-                array = array if 0 <= low and high <= 1 else (array - low) / max(high - low, 1e-12)
+                array = scaled(array)
             height, width = array.shape[2:]
             sides = [side for side in range(1, min(height, width) + 1) if height % side == 0 and width % side == 0]
             beside = {side: tokens_beside([n], (height // side) * (width // side)) for side in sides}
             fitting = sorted((found[1], side) for side, found in beside.items() if found)  # with the fewest other tokens
             return {"images": array, "patch": fitting[0][1]} if fitting else {"images": array}
     return {}
-
-
-def _attention_of(*args: Any, **kwargs: Any) -> Any:
-    """The weights of scaled_dot_product_attention, [S, h, n, m]."""
-    taken: list[Any] = []
-    explicit(*args, **kwargs, at=lambda slot, tensor: taken.append(tensor) or tensor)
-    return taken[1]
 
 
 class _Probe:
@@ -315,9 +307,8 @@ class _Probe:
 
     def follow(self, call: Callable[[], Any]) -> None:
         """Takes what a model that calls nothing known divides by a softmax and multiplies, by following its tensors."""
-        import torch
-        trace = Trace(self._inputs if not callable(self._inputs) or hasattr(self._inputs, "shape") else ())
-        with meeting(Modules(self.model), trace, None), torch.no_grad():
+        trace, modules = Trace(self._inputs if not callable(self._inputs) or hasattr(self._inputs, "shape") else ()), Modules(self.model)
+        with quiet(modules), meeting(modules, trace, None):
             call()
         for found in Attentions(self.model, trace, self._samples()).attentions:
             name = where_of(found.call.path)
@@ -374,7 +365,7 @@ class _Probe:
     def _enter(self, name: str) -> Callable[..., None]:
         def enter(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> None:
             given = [*args, *kwargs.values()]
-            shapes = [tuple(each.shape) for each in _tensors_of(given) if each.ndim]
+            shapes = [tuple(each.shape) for each in tensors_of(given) if each.ndim]
             self._inside.append((name, module, len(self._taken) + len(self._symbols), shapes[0] if shapes else ()))
             if module is self.model and not self._sizes and shapes:
                 listed = [len(given[0])] if isinstance(given[0], (list, tuple)) else []
@@ -428,15 +419,6 @@ def _are_numbered(names: list[str]) -> bool:
     return len(differing) == 1 and all(part.isdecimal() for part in differing[0])
 
 
-def _tensors_of(given: Any) -> Iterator[Any]:
-    """The tensors among arguments, also within lists and dictionaries."""
-    if hasattr(given, "detach"):
-        yield given
-    elif isinstance(given, (list, tuple, Mapping)):
-        for each in given.values() if isinstance(given, Mapping) else given:
-            yield from _tensors_of(each)
-
-
 def _of_channels(query: tuple, called: tuple) -> bool:
     """Whether queries [S, h, rows, width] compare channels, as XCiT's, in a module that is called with [S, n, channels]."""
     return len(query) == 4 and len(called) == 3 and query[3] == called[1] != query[2] and query[1] * query[2] == called[2]
@@ -481,7 +463,7 @@ def _mode() -> Any:
                 return output, (weights.mean(-3) if averaged else weights) if asked else None
             output = function(*args, **kwargs)
             if function is scaled:
-                self.probe.take("attention", _attention_of(*args, **kwargs), kwargs["query"] if "query" in kwargs else args[0])
+                self.probe.take("attention", pattern_of(*args, **kwargs), kwargs["query"] if "query" in kwargs else args[0])
             return output
 
     _mode_class = Mode
