@@ -205,6 +205,10 @@ TEST(LensCli, ReadsThroughJacobians) {
     EXPECT_EQ(runCli(base + "--jacobian " + fitted).out, fit.out);
     EXPECT_EQ(json(runCli(base + "--fit-jacobian 1"))["layers"], lens["layers"]);
     EXPECT_NE(fs::last_write_time(kept), written) << "of another number of texts";
+    const auto all = runCli(base + "--fit-jacobian 100000").out;  // the text has fewer windows
+    const auto whole = fs::last_write_time(kept);
+    EXPECT_EQ(runCli(base + "--fit-jacobian 100000").out, all);
+    EXPECT_EQ(fs::last_write_time(kept), whole);
 
     const auto refusal = [&](const std::string& options, const std::string& said) {
         expectRefused("lens " + run + " --text a " + options, 2, said);

@@ -96,11 +96,14 @@ std::optional<JacobianLens> jacobianOf(AnalysisSubject& subject, const LensChoic
     const auto kept = subject.run.empty() || !choice.fitText.empty()
                           ? std::string()
                           : keptJacobian(subject.run, model.step());
-    if (auto lens = found(kept, size);
-        lens && lens->texts == wanted && lens->weights == model.checksum()) {
+    auto lens = found(kept, size);
+    if (lens && lens->weights != model.checksum()) lens.reset();
+    const auto known = [&](std::int64_t count) {
+        if (!lens || lens->texts != count) return false;
         if (!choice.save.empty()) writeJacobians(*lens, choice.save);
-        return lens;
-    }
+        return true;
+    };
+    if (known(wanted)) return lens;
     if (subject.run.empty() && choice.fitText.empty())
         throw OptionError("fit_jacobian",
                           "a checkpoint has no text of its own; name one with --fit-text FILE");
@@ -111,9 +114,11 @@ std::optional<JacobianLens> jacobianOf(AnalysisSubject& subject, const LensChoic
         throw OptionError("fit_text", "the text has no window of " +
                                           std::to_string(model.options().tokens()) +
                                           " tokens; give a longer one");
-    auto lens = fitted(model, texts, std::min(wanted, texts->size()), stop, progress);
-    if (!choice.save.empty()) writeJacobians(lens, choice.save);
-    if (!kept.empty()) keep(lens, kept);
+    const auto count = std::min(wanted, texts->size());
+    if (known(count)) return lens;  // of a text with fewer windows than were wanted
+    lens = fitted(model, texts, count, stop, progress);
+    if (!choice.save.empty()) writeJacobians(*lens, choice.save);
+    if (!kept.empty()) keep(*lens, kept);
     return lens;
 }
 

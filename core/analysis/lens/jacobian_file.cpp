@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files of Jacobian lenses (resources/docs/formats.md section 23).
+// Files of Jacobian lenses (resources/docs/formats.md section 25).
 #include <charconv>
 #include <filesystem>
 #include <functional>
@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analysis/lens/jacobian.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/tensor_io.h"
 #include "checkpoint/torch_archive.h"
 #include "files/safetensors.h"
@@ -61,13 +62,6 @@ std::optional<std::size_t> streamOf(std::string_view name) {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), layer);
     if (error != std::errc() || end != name.data() + name.size() || name.size() > 6) return {};
     return layer + 1;
-}
-
-std::string shapeText(const std::vector<std::int64_t>& shape) {
-    std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i)
-        text += (i ? ", " : "") + std::to_string(shape[i]);
-    return text + "]";
 }
 
 }  // namespace
