@@ -18,6 +18,7 @@
 #include "files/machine_limits.h"
 #include "options/device_list.h"
 #include "options/presets.h"
+#include "options/run_settings.h"
 #include "question/question_fields.h"
 #include "run/run_folder.h"
 #include "study/slurm_script.h"
@@ -105,7 +106,10 @@ StudyPlan planOf(const StudyArguments& a) {
         const auto [key, values] = keyAndValue("--vary", text);
         plan.vary.push_back({key, split(values, ',')});
     }
-    for (const auto& text : a.settings) plan.settings.push_back(keyAndValue("--set", text));
+    for (const auto& text : a.settings) {
+        auto [key, value] = keyAndValue("--set", text);
+        plan.settings.emplace_back(key, core::fileSetting(key, value));
+    }
     plan.sameData = a.sameData;
     return plan;
 }

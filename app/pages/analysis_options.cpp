@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/analysis_options.h"
 
+#include <QAction>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -12,6 +14,7 @@
 #include "app/pages/statement_line.h"
 #include "types/text_format.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -33,6 +36,30 @@ ToggleChip* chipOf(const QString& title, const QString& help, QWidget* parent) {
 QString titleOf(const FieldSpec& spec, std::size_t choice) {
     return words(choice < spec.choiceTitles.size() ? spec.choiceTitles[choice]
                                                    : spec.choices[choice]);
+}
+
+// A file is taken when its whole path is typed, or from a dialog.
+void addFileDialog(QLineEdit* line, const FieldSpec& spec,
+                   const std::function<void(const QString&)>& take) {
+    const bool saves = spec.name == "save";
+    const QString title = words(spec.label);
+    line->setPlaceholderText(saves ? QStringLiteral("not saved") : QStringLiteral("none"));
+    auto* open =
+        line->addAction(widgets::icon(saves ? "download" : "folder"), QLineEdit::TrailingPosition);
+    open->setToolTip(saves ? QStringLiteral("Choose where to save")
+                           : QStringLiteral("Choose a file"));
+    QObject::connect(open, &QAction::triggered, line, [line, title, saves, take] {
+        const QString path =
+            saves ? QFileDialog::getSaveFileName(line->window(), title, line->text())
+                  : QFileDialog::getOpenFileName(line->window(), title, line->text());
+        if (path.isEmpty()) return;
+        line->setText(path);
+        take(path);
+    });
+    QObject::connect(line, &QLineEdit::editingFinished, line, [line, take] {
+        if (line->isModified()) take(line->text());
+        line->setModified(false);
+    });
 }
 
 }  // namespace
@@ -175,7 +202,7 @@ void AnalysisOptions::addLine(const core::AnalysisField& field) {
     };
     show(field.initial);
     m_controls.push_back({&field, show});
-    connect(line, &QLineEdit::textEdited, this, [this, statements, &field](const QString& typed) {
+    const auto take = [this, statements, &field](const QString& typed) {
         const auto text = typed.trimmed().toStdString();
         if (text.empty())
             Q_EMIT chosen(field.spec.name, field.initial);
@@ -183,7 +210,11 @@ void AnalysisOptions::addLine(const core::AnalysisField& field) {
             Q_EMIT chosen(field.spec.name, std::vector<std::string>{text});
         else
             Q_EMIT chosen(field.spec.name, text);
-    });
+    };
+    if (field.spec.path)
+        addFileDialog(line, field.spec, take);
+    else
+        connect(line, &QLineEdit::textEdited, this, take);
     connect(line, &QLineEdit::returnPressed, this, &AnalysisOptions::entered);
 }
 

@@ -258,11 +258,12 @@ void AnalysisTab::subjectChanged(const std::optional<Subject>& before) {
     if (anew || (another && reads(AnalysisInput::KeptSteps))) m_read = false;
     if (pathOf(before) != pathOf(subject)) {
         if (m_above) keepAbove(pathOf(before));
-        // Names of answers and positions belong to the model.
-        auto kept = m_values;
+        // Names of answers and positions belong to the model, and so do files where every input is
+        // read as it is chosen: one of another model would refuse them all.
         for (const auto& field : m_analysis.fields)
-            if (!field.inRow) kept.erase(field.spec.name);
-        m_values = std::move(kept);
+            if (!field.inRow || (field.spec.path && !m_analysis.onDemand))
+                m_values.erase(field.spec.name);
+        m_controls->setValues(m_values);
         m_view->setOptions(m_values);
         m_view->clear({});
     }

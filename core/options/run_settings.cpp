@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <filesystem>
 #include <sstream>
 
 #include "options/field_text.h"
@@ -8,6 +9,16 @@
 #include "types/run_options.h"
 
 namespace relascope::core {
+
+std::string fileSetting(const std::string& key, const std::string& value) {
+    for (const auto& field : RunOptions::fieldTable())
+        if (field.spec.name == key && field.spec.path) {
+            std::error_code none;
+            if (value.empty() || !std::filesystem::exists(value, none)) return value;
+            return std::filesystem::absolute(value).lexically_normal().string();
+        }
+    return value;
+}
 
 RunOptions runOptions(const RunSettings& s) {
     if (s.preset.empty())
@@ -19,10 +30,11 @@ RunOptions runOptions(const RunSettings& s) {
         const auto equals = setting.find('=');
         if (equals == std::string::npos)
             throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
-        values.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+        const auto key = setting.substr(0, equals);
+        values.emplace_back(key, fileSetting(key, setting.substr(equals + 1)));
     }
     setOptions(options, values);
-    if (!s.data.empty()) options.data.path = s.data;
+    if (!s.data.empty()) options.data.path = fileSetting("data.path", s.data);
     if (s.epochs > 0) options.train.epochs = s.epochs, options.train.steps = 0;
     if (s.steps > 0) options.train.steps = s.steps;
     if (s.seed >= 0) options.train.seeds = {s.seed};

@@ -23,6 +23,10 @@ struct RunSettings {
     std::function<void(RunOptions&)> begin = {};
 };
 
+/// The value of an option as a new run keeps it: the absolute path where the option names a file or
+/// folder that exists, since the run is opened from other folders, too; otherwise `value`.
+std::string fileSetting(const std::string& key, const std::string& value);
+
 /// The checked options. Throws OptionError naming the key and its valid values.
 RunOptions runOptions(const RunSettings& settings);
 

@@ -120,7 +120,10 @@ std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {
     differ("sizes are", listText(there.sizes), listText(wanted.sizes));
     differ("seeds are", listText(there.seeds), listText(wanted.seeds));
     differ("swept options are", axesText(there.vary), axesText(wanted.vary));
-    differ("settings are", settingsText(there.settings), settingsText(wanted.settings));
+    // Studies of 0.7 keep paths as they were typed.
+    auto kept = there.settings;
+    for (auto& [key, value] : kept) value = fileSetting(key, value);
+    differ("settings are", settingsText(kept), settingsText(wanted.settings));
     differ("data are", there.sameData ? "the same for all seeds" : "different for each seed",
            wanted.sameData ? "the same for all seeds" : "different for each seed");
     return text;

@@ -483,6 +483,19 @@ TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
         << lens->sentence().toStdString();
     EXPECT_GT(lens->answer().table("answers").rows(), 1u);
     EXPECT_TRUE(lens->csv().startsWith("after,position,input"));
+    // A file is taken when its path is complete, and belongs to this model.
+    const auto jacobian = [&] { return window.tab("lens")->values().count("jacobian"); };
+    auto* file = child<QLineEdit>(window.tab("lens"), "Jacobian lens");
+    QTest::keyClicks(file, "none.safetensors");
+    EXPECT_EQ(jacobian(), 0u);
+    QTest::keyClick(file, Qt::Key_Return);
+    EXPECT_EQ(jacobian(), 1u);
+    ASSERT_TRUE(waitUntil([&] { return lens->problem().contains("none.safetensors"); }, 60000));
+    window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
+    EXPECT_EQ(jacobian(), 0u);
+    EXPECT_TRUE(file->text().isEmpty());
+    window.setSubject(withoutData(kRuns + "language"));
+    ASSERT_TRUE(waitUntil([&] { return lens->columns() > 1; }, 60000));
     auto* grid = child<GridView>(lens, "Answers after each layer");
     grid->setFocus();
     QTest::keyClick(grid, Qt::Key_Home);

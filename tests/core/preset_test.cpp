@@ -2,6 +2,9 @@
 // Presets, options and the parameter counts of the papers.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "model/architecture.h"
 #include "model/attention/relational_attention.h"
 #include "model/blocks/parameters.h"
@@ -305,6 +308,23 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
     EXPECT_THROW(modelFromPublishedConfig(
                      R"({"class": "VisionTransformer", "arguments": {"image_shape": [3, 4, 4]}})"),
                  OptionError);
+}
+
+TEST(Settings, FilesAreKeptByTheirAbsolutePaths) {
+    const auto home = std::filesystem::temp_directory_path() / "relascope-settings";
+    std::filesystem::create_directories(home);
+    std::ofstream(home / "own.txt") << "words";
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(home);
+    const auto there = (std::filesystem::current_path() / "own.txt").string();
+    EXPECT_EQ(fileSetting("data.path", "./own.txt"), there);
+    EXPECT_EQ(fileSetting("data.path", "none.txt"), "none.txt");
+    EXPECT_EQ(fileSetting("data.tokenizer", "gpt2"), "gpt2");
+    EXPECT_EQ(fileSetting("data.task", "own.txt"), "own.txt") << "not a file";
+    EXPECT_EQ(runOptions({.preset = "text", .data = "own.txt"}).data.path, there);
+    EXPECT_EQ(runOptions({.preset = "text", .set = {"data.path=own.txt"}}).data.path, there);
+    std::filesystem::current_path(before);
+    std::filesystem::remove_all(home);
 }
 
 TEST(Published, NumbersStandBesideTheRun) {

@@ -284,6 +284,9 @@ const RegisterAnalysis kLens([] {
     a.summary = "shows what a model would answer after each layer (logit lens)";
     a.progressText = "Reading the answers after each layer";
     a = answering(a, lensFields(), OfferedIn::View);
+    // A position and its answers are chosen in the view. What takes minutes is no option of a tab
+    // that reads each input as it is chosen.
+    for (auto& field : a.fields) field.inRow = field.spec.name == "jacobian";
     a.terminal = lensText;
     a.layout = lensLayout;
     return a;
