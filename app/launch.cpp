@@ -121,7 +121,7 @@ constexpr WindowOption kOptions[] = {
     {"new-instance", "Open another window, also where one is open."},
     {"screenshot", "Save a screenshot of the window and exit.", "file.png"},
     {"size", "Size of the screenshot.", "1440x900"},
-    {"page", "Page to show: workbench, compare, study, data, checkpoint, atlas or duel.", "page"},
+    {"page", "Page to show: workbench, compare, study, data, checkpoint, atlas, duel or measure.", "page"},
     {"theme", "dark, light or system.", "theme"},
     {"preset", "Experiment shown in the screenshot (default: quick).", "preset"},
     {"run", "Run shown in the screenshot, instead of training one.", "folder"},

@@ -280,7 +280,7 @@ const std::vector<AskedCommand>& askedCommands() {
                                      "levels up)")};
           }},
          {"compare",
-          "prints the results of runs beside each other, or their options",
+          "prints the results of runs side by side, or their options",
           {kMostCurves, "", false, false, AskedOf::Runs, "runs",
            "run folders, or folders of runs, of which the best are first"},
           compareSpecs},

@@ -181,7 +181,7 @@ const RegisterAnalysis kAtlas([] {
     a.title = "Relation atlas";
     a.group = AnalysisGroup::Pairs;
     a.summary =
-        "says what each relation tells of pairs of objects, and whether it was learned and is "
+        "says what each relation tells about pairs of objects, and whether it was learned and is "
         "used";
     a.purpose =
         "The atlas compares each relation with attributes of the two objects, such as being "

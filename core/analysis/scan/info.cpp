@@ -174,7 +174,7 @@ const RegisterAnalysis kScan([] {
     a.name = "scan";
     a.place = 10;
     a.title = "Scan";
-    a.summary = "looks through a whole model and says in sentences what its parts do";
+    a.summary = "examines a whole model and says in sentences what its parts do";
     a.purpose =
         "A scan looks for the relations and heads that the model needs, and says in sentences "
         "what each of them tells of the objects.";
