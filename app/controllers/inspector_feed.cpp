@@ -104,6 +104,8 @@ InspectorFeed::InspectorFeed(Looker& looker, QObject* parent) : QObject(parent),
     m_pace.setSingleShot(true);
     connect(&m_pace, &QTimer::timeout, this, &InspectorFeed::ask);
     connect(&m_typing, &QTimer::timeout, this, &InspectorFeed::readText);
+    // A relation that is fitted anew and saved under its name is shown anew.
+    connect(&m_relations, &QFileSystemWatcher::fileChanged, this, &InspectorFeed::ask);
     connect(&m_task, &LongTask::failed, this, &InspectorFeed::failed);
 }
 
@@ -384,9 +386,19 @@ std::shared_ptr<const ProbeResult> InspectorFeed::named(
 // Weights
 // ---------------------------------------------------------------------------------------------------
 
+/// A file that is written in one piece is another one under the same name, which has to be watched
+/// anew. Those of other machines are not there.
+void InspectorFeed::watchRelations(const EditList& edits) {
+    if (const auto files = m_relations.files(); !files.isEmpty()) m_relations.removePaths(files);
+    for (const auto& file : edits.relations())
+        if (const auto path = QString::fromStdString(file); QFileInfo::exists(path))
+            m_relations.addPath(path);
+}
+
 void InspectorFeed::probe() {
     m_effects.abandon();
     const auto asked = question();
+    watchRelations(asked.edits[0]);
     m_looker.use(asked.subjects.front());
     const auto work = [this, asked, layer = m_shownLayer](Engine& models, LongJob& job,
                                                           const Looker::Progress& progress) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <QFileSystemWatcher>
 #include <QObject>
 #include <QString>
 #include <QTimer>
@@ -172,6 +173,7 @@ private:
     void askTraining();
     void readExample(const wire::Example& example);
     void readCapture();
+    void watchRelations(const EditList& edits);
     void measureEffects(const wire::Asked& asked);
     void deliver(const wire::Asked& asked, widgets::Inspected inspected);
     void refuse(const QString& sentence);
@@ -205,6 +207,7 @@ private:
     /// What shows the result; until something has been in sight, all of it is asked for.
     std::optional<std::set<const QObject*>> m_watching;
 
+    QFileSystemWatcher m_relations;  ///< fitted relations that are shown or taken out
     QTimer m_typing, m_pace;
     JobQueue m_reading;
     LongTask m_task, m_effects, m_exampleReading;

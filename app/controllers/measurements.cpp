@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "interventions/relation_file.h"
+
 namespace relascope::app {
 
 namespace {
@@ -20,6 +22,19 @@ wire::Asked withoutSeconds(wire::Asked asked) {
 
 bool sameSubject(const core::Analysis& analysis, const Subject& a, const Subject& b) {
     return sameQuestion(analysis, questionOf(analysis, a), questionOf(analysis, b));
+}
+
+/// The fitted relations that a question names, as they are now: one that is fitted again lies under
+/// the same name.
+std::vector<std::string> relationsOf(const wire::Asked& asked) {
+    std::vector<std::string> states;
+    for (const auto& list : asked.edits) {
+        const auto of = core::relationStates(list);
+        states.insert(states.end(), of.begin(), of.end());
+    }
+    if (const auto name = asked.text("relation"); !name.empty())
+        states.push_back(core::relationState(core::relationFileOf(name)));
+    return states;
 }
 
 }  // namespace
@@ -67,6 +82,7 @@ void Measurements::beginNext() {
         desk.measures = measurement;
         measurement->m_state = Measurement::State::Running;
         measurement->m_began.start();
+        measurement->m_relations = relationsOf(measurement->asked);
         desk.looker.ask(
             desk.task, QString::fromStdString(measurement->analysis.progressText),
             measurement->asked,
@@ -148,9 +164,11 @@ MeasurementPtr Measurements::active(const core::Analysis& analysis, const Subjec
 
 MeasurementPtr Measurements::done(const core::Analysis& analysis, const wire::Asked& asked) const {
     const auto wanted = withoutSeconds(asked);
+    const auto relations = relationsOf(asked);
     const auto found = std::find_if(m_all.rbegin(), m_all.rend(), [&](const auto& one) {
         return one->state() == Measurement::State::Done && one->analysis == analysis &&
-               sameQuestion(analysis, withoutSeconds(one->asked), wanted);
+               sameQuestion(analysis, withoutSeconds(one->asked), wanted) &&
+               one->m_relations == relations;
     });
     return found == m_all.rend() ? nullptr : *found;
 }

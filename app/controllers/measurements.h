@@ -57,6 +57,7 @@ private:
     QString m_problem;
     QElapsedTimer m_began;
     bool m_seen = false;
+    std::vector<std::string> m_relations;  ///< the files of fitted relations, as it read them
 };
 
 using MeasurementPtr = std::shared_ptr<Measurement>;

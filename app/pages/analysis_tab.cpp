@@ -120,6 +120,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, const About& about, Loo
     connect(m_view, &widgets::AnalysisFrame::optionChosen, this,
             [this](const QString& name, const FieldValue& value) {
                 choose(name.toStdString(), value);
+                m_controls->setValues(m_values);
             });
     connect(&m_asking.task(), &LongTask::began, this, &AnalysisTab::updateButton);
     connect(&m_asking.task(), &LongTask::ended, this, [this] {

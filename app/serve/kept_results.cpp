@@ -72,6 +72,10 @@ std::optional<std::string> keyOf(const core::Analysis& analysis,
                        {"options", core::optionsToJson(analysis, values)},
                        {"training_edits", editsText(subject.model->trainingEdits())},
                        {"edits", editsText(edits)}};
+    // Of fitted relations that are taken out the key has the names, and these may be saved anew.
+    for (const auto& edit : edits.edits)
+        if (edit.enabled && edit.op == EditOp::Project)
+            key["relations"][edit.relation] = core::fileCrc32(edit.relation);
     for (const auto& [name, value] : values) {
         const auto* path = std::get_if<std::string>(&value);
         std::error_code error;

@@ -17,6 +17,7 @@
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
+#include "interventions/relation_file.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
 #include "question/question_input.h"
@@ -197,8 +198,9 @@ Frame RequestHandler::opened(Request& request) {
 
 void RequestHandler::probeBase(const SampleInput& input, const core::Interventions& interventions,
                                const core::ProbeWatch& watch) {
+    const auto relations = core::relationStates(interventions.edits);
     if (!m_base || m_baseSample != input.sample || m_baseNames != input.classNames ||
-        m_baseHead != m_model->headKey() || m_baseRelations != interventions.edits.relations()) {
+        m_baseHead != m_model->headKey() || m_baseRelations != relations) {
         m_edited.reset();
         // Edits of the training may take values from examples.
         m_base = std::make_shared<const ProbeResult>(
@@ -208,7 +210,7 @@ void RequestHandler::probeBase(const SampleInput& input, const core::Interventio
         m_baseSample = input.sample;
         m_baseNames = input.classNames;
         m_baseHead = m_model->headKey();
-        m_baseRelations = interventions.edits.relations();
+        m_baseRelations = relations;
     }
     // The hook points need another pass, which the maps do not wait for.
     if (!m_points) {

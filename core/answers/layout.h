@@ -8,13 +8,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "types/along.h"
 #include "types/answer.h"
 #include "types/edit.h"
+#include "types/field.h"
 #include "types/grid.h"
 
 namespace relascope::core {
@@ -43,8 +46,13 @@ struct EditsRequest {
     std::vector<Edit> edits;
     std::string what;
 };
+/// An option of the analysis, for the next time that it is asked.
+struct OptionRequest {
+    std::string name;
+    FieldValue value;
+};
 using Request = std::variant<std::monostate, MapLink, ExampleRequest, TextsRequest, PositionRequest,
-                             EditsRequest>;
+                             EditsRequest, OptionRequest>;
 
 /// What a row of a table leads to: the example of its column "example", where it has a cell or a
 /// column "position", else its map.
@@ -106,9 +114,29 @@ struct Layout {
     struct Shares {
         Of<std::string> text;
     };
+    /// Lines over common places on an axis. Hidden with fewer than two places.
+    struct Curve {
+        struct Line {
+            std::string name;       ///< in the legend; empty: not named
+            std::vector<double> y;  ///< one for each place; NaN: nothing is there
+            bool dashed = false, muted = false;
+        };
+        struct Shown {
+            std::string title, xTitle, yTitle;  ///< the last two in figures
+            std::vector<double> x;              ///< the places, rising
+            std::vector<std::string> places;    ///< each in a sentence
+            std::vector<Line> lines;
+            int current = -1;  ///< the place with the cursor at first; -1: none
+            std::optional<std::pair<double, double>> range = {};  ///< values always inside
+        };
+        std::string name;
+        Of<Shown> curve;
+        std::function<Request(const Seen&, int place)> request = {};  ///< of a click or a key
+        int height = 180;
+    };
     enum class Place { Everywhere, Window, Figure };
     struct Element {
-        std::variant<Says, List, Grid, Tables, Shares> shows;
+        std::variant<Says, List, Grid, Tables, Shares, Curve> shows;
         int stretch = 0;
         Place place = Place::Everywhere;
     };

@@ -147,4 +147,19 @@ std::string relationFileOf(const std::string& name) {
     return name.ends_with(kRelationEnding) ? name : name + kRelationEnding;
 }
 
+std::string relationState(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    const auto size = fs::file_size(path, none);
+    if (none) return path;
+    const auto time = fs::last_write_time(path, none).time_since_epoch().count();
+    return path + " " + std::to_string(size) + " " + std::to_string(time);
+}
+
+std::vector<std::string> relationStates(const EditList& edits) {
+    auto states = edits.relations();
+    for (auto& file : states) file = relationState(file);
+    return states;
+}
+
 }  // namespace relascope::core

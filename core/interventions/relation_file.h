@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "types/edit.h"
+
 namespace relascope::core {
 
 inline constexpr const char* kRelationFormat = "relascope-relation/1";
@@ -33,5 +35,9 @@ RelationFile readRelation(const std::string& path);
 void writeRelation(const RelationFile& relation, const std::string& path);
 /// The name of the file that words mean: "same-kind" is "same-kind.safetensors".
 std::string relationFileOf(const std::string& name);
+/// What stands for a file as it is now: its name, time and size. The same name may be saved anew.
+std::string relationState(const std::string& path);
+/// Of each file that edits name, in force or not.
+std::vector<std::string> relationStates(const EditList& edits);
 
 }  // namespace relascope::core

@@ -53,34 +53,42 @@ struct Pooling {
 
 /// Pools by the largest |value|; `visit` calls its argument with each row.
 template <class Rows>
-MapValues pool(int rows, int columns, MapValues::Mask mask, Pooling pooling, Rows visit) {
+MapValues pool(int rows, int columns, MapValues::Mask mask, bool gaps, Pooling pooling,
+               Rows visit) {
     MapValues out;
+    out.gaps = gaps;
     out.rows = pooling.size(rows);
     out.columns = pooling.size(columns);
     out.mask = mask;
-    out.values.assign(static_cast<std::size_t>(out.rows) * out.columns, 0.0F);
+    // A block of gaps alone is one.
+    const float none = gaps ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
+    out.values.assign(static_cast<std::size_t>(out.rows) * out.columns, none);
     std::vector<float> best(static_cast<std::size_t>(columns));
     std::vector<int> place(static_cast<std::size_t>(columns));
     for (int j = 0; j < columns; ++j) place[static_cast<std::size_t>(j)] = pooling.at(j);
     visit([&](int i, const float* row) {
         const int pixel = pooling.at(i);
-        if (i == 0 || pooling.at(i - 1) != pixel) std::fill(best.begin(), best.end(), 0.0F);
+        if (i == 0 || pooling.at(i - 1) != pixel) std::fill(best.begin(), best.end(), none);
         // First down the columns: a simple loop over a row, which the compiler can vectorize.
         const auto [first, last] = openColumns(mask, i, columns);
-        for (int j = first; j < last; ++j) {
+        for (int j = first; j < last && !gaps; ++j) {
             const float b = best[static_cast<std::size_t>(j)];
             // Comparisons with NaN are false: it is accepted by the first one and kept by the
             // second.
             best[static_cast<std::size_t>(j)] =
                 (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
         }
+        for (int j = first; j < last && gaps; ++j) {
+            float& b = best[static_cast<std::size_t>(j)];
+            if (row[j] == row[j] && !(std::abs(row[j]) <= std::abs(b))) b = row[j];
+        }
         if (i + 1 != rows && pooling.at(i + 1) == pixel) return;
         float* to = out.values.data() + static_cast<std::size_t>(pixel) * out.columns;
         for (int j = 0; j < columns; ++j) {
             float& kept = to[place[static_cast<std::size_t>(j)]];
             const float b = best[static_cast<std::size_t>(j)];
-            if (std::isnan(kept)) continue;
-            if (std::isnan(b) || std::abs(b) > std::abs(kept)) kept = b;
+            if (std::isnan(gaps ? b : kept)) continue;
+            if (std::isnan(gaps ? kept : b) || std::abs(b) > std::abs(kept)) kept = b;
         }
     });
     return out;
@@ -132,6 +140,10 @@ MapValues::Mask maskOf(const RelationMap& map) {
     return map.causal ? MapValues::Mask::Above : MapValues::Mask::None;
 }
 
+bool hasGaps(const RelationMap& map) {
+    return !map.fitted.empty();
+}
+
 Extent plainExtent(const float* row, int count) {
     constexpr float inf = std::numeric_limits<float>::infinity();
     constexpr int lanes = 8;
@@ -157,7 +169,7 @@ Extent plainExtent(const float* row, int count) {
 
 MapValues valuesOf(const RelationMap& map) {
     if (map.rows <= 0 || map.columns <= 0) return {};
-    MapValues out{map.rows, map.columns, map.all(), maskOf(map)};
+    MapValues out{map.rows, map.columns, map.all(), maskOf(map), hasGaps(map)};
     out.values.resize(map.cells(), std::numeric_limits<float>::quiet_NaN());
     for (int i = 0; i < out.rows; ++i) {
         const auto row = out.values.begin() + static_cast<std::ptrdiff_t>(i) * out.columns;
@@ -172,15 +184,17 @@ MapValues pooled(const MapValues& values, int block) {
 
 MapValues pooled(const MapValues& values, int pixels, int cells) {
     if (cells <= pixels || values.empty()) return values;
-    return pool(values.rows, values.columns, values.mask, {pixels, cells}, [&](const auto& visit) {
-        for (int i = 0; i < values.rows; ++i)
-            visit(i, values.values.data() + static_cast<std::size_t>(i) * values.columns);
-    });
+    return pool(values.rows, values.columns, values.mask, values.gaps, {pixels, cells},
+                [&](const auto& visit) {
+                    for (int i = 0; i < values.rows; ++i)
+                        visit(i,
+                              values.values.data() + static_cast<std::size_t>(i) * values.columns);
+                });
 }
 
 MapValues pooled(const RelationMap& map, int block) {
     if (block <= 1 || map.rows <= 0 || map.columns <= 0 || !map.complete()) return valuesOf(map);
-    return pool(map.rows, map.columns, maskOf(map), {1, block},
+    return pool(map.rows, map.columns, maskOf(map), hasGaps(map), {1, block},
                 [&](const auto& visit) { visitRows(map, visit); });
 }
 

@@ -39,14 +39,19 @@ struct MapValues {
     int columns = 0;
     std::vector<float> values;  ///< row-major
     Mask mask = Mask::None;
+    /// NaN is a cell that has no value, and looks as masked ones do: of a fitted relation, whose
+    /// objects are not all of the model's. Otherwise NaN is a number that went wrong.
+    bool gaps = false;
 
     bool empty() const { return rows <= 0 || columns <= 0; }
     float at(int row, int column) const {
         return values[static_cast<std::size_t>(row) * columns + column];
     }
     bool masked(int row, int column) const {
-        return mask == Mask::None ? false : mask == Mask::Above ? column > row : column < row;
+        return (mask == Mask::Above && column > row) || (mask == Mask::Below && column < row) ||
+               isGap(row, column);
     }
+    bool isGap(int row, int column) const { return gaps && at(row, column) != at(row, column); }
     struct Row {
         std::vector<float> values;
         std::vector<bool> masked;
@@ -56,13 +61,15 @@ struct MapValues {
 };
 
 MapValues::Mask maskOf(const RelationMap& map);
+/// Whether the map may have cells without a value (MapValues::gaps).
+bool hasGaps(const RelationMap& map);
 /// Columns of a row that are not masked: [first, last).
 std::pair<int, int> openColumns(MapValues::Mask mask, int row, int columns);
 /// The values of the whole map, NaN where it has none.
 MapValues valuesOf(const RelationMap& map);
-/// Blocks of `block` x `block` cells, each the value of largest size in it (NaN if one is NaN):
-/// thin lines stay visible, unlike with a mean. A block is masked if its corner nearest to the
-/// diagonal is.
+/// Blocks of `block` x `block` cells, each the value of largest size in it (NaN if one is NaN; of
+/// maps with gaps if all are): thin lines stay visible, unlike with a mean. A block is masked if
+/// its corner nearest to the diagonal is.
 MapValues pooled(const MapValues& values, int block);
 MapValues pooled(const RelationMap& map, int block);
 /// Pools into `pixels` blocks for every `cells` cells, some of them a cell larger than others.

@@ -18,6 +18,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/analysis_window.h"
 #include "app/pages/measure_page.h"
+#include "interventions/relation_file.h"
 #include "support/processes.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
@@ -203,6 +204,34 @@ TEST_F(EditsTest, AListIsSavedAndOpened) {
     ASSERT_TRUE(refused.wait());
     EXPECT_TRUE(refused[0][0].toString().contains("cut.json"));
     EXPECT_EQ(list().edits, saved.edits) << "a bad file changes nothing";
+}
+
+TEST_F(EditsTest, ARelationThatIsFittedAgainIsShownAnew) {
+    openEditable();
+    const auto file = folder.filePath("same.safetensors").toStdString();
+    core::RelationFile relation;
+    relation.rank = relation.places = 1, relation.width = 16;
+    relation.a.assign(16, 1.0F), relation.b.assign(16, 1.0F), relation.mean.assign(16, 0.0F);
+    relation.point = "blocks.0.hook_resid_pre", relation.fact = "same";
+    const auto saved = [&](float bias) {
+        relation.bias = bias;
+        core::writeRelation(relation, file);
+    };
+    const auto shown = [&]() -> const RelationMap* {
+        for (const auto& map : inspector()->result()->maps)
+            if (!map.fitted.empty()) return &map;
+        return nullptr;
+    };
+    saved(0.0F);
+    edits().addWords(QString::fromStdString("fitted " + file + " shown"));
+    ASSERT_TRUE(waitUntil([&] { return shown() != nullptr; }));
+    const float first = shown()->at(1, 2);
+    for (const float bias : {3.0F, 5.0F}) {  // a file that was replaced is still watched
+        saved(bias);
+        EXPECT_TRUE(
+            waitUntil([&] { return std::abs(shown()->at(1, 2) - first - bias) < 1e-3F; }, 10000))
+            << bias;
+    }
 }
 
 TEST_F(EditsTest, AMeanSaysHowWellItIsKnownAndIsSavedWithItsValues) {

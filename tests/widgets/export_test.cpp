@@ -80,7 +80,7 @@ TEST_F(ExportTest, TheMaskIsHatchedByLinesWhereShapesAreKept) {
     const QString to = path("mask.svg");
     QString error;
     const auto paint = [](QPainter& painter) {
-        drawMask(painter, {}, 20.0, 4, 4, MapValues::Mask::Above);
+        drawMask(painter, {}, 20.0, {4, 4, std::vector<float>(16, 0.0F), MapValues::Mask::Above});
     };
     ASSERT_TRUE(exportPainting(paint, {80, 80}, "mask", Qt::white, to, &error));
     const QByteArray text = read(to);

@@ -4,6 +4,7 @@
 
 #include "support/rooms.h"
 #include "widgets/maps/map_geometry.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {

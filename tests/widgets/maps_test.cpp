@@ -136,6 +136,33 @@ TEST(MapValues, TransposesWithItsMask) {
     EXPECT_FALSE(turned.masked(0, 1));
 }
 
+// Of a fitted relation NaN is no number that went wrong: some objects have no mean.
+TEST(MapValues, GapsOfAFittedRelationAreNoErrors) {
+    auto map = square({nan, nan, nan, nan, 1, -4, nan, 2, 3});
+    EXPECT_FALSE(processed(map, Processing::Raw).masked(0, 0)) << "of the model's own it is one";
+    map.fitted = "same-kind.safetensors";
+    const MapValues raw = processed(map, Processing::Raw);
+    EXPECT_TRUE(raw.masked(0, 1) && raw.masked(2, 0));
+    EXPECT_FALSE(raw.masked(1, 1));
+    EXPECT_TRUE(transposed(raw).isGap(0, 2));
+    EXPECT_EQ(raw.row(1).masked, (std::vector<bool>{true, false, false}));
+    const MapValues soft = processed(map, Processing::SoftmaxOverJ);
+    EXPECT_TRUE(soft.isGap(1, 0) && soft.isGap(0, 1));
+    EXPECT_NEAR(soft.at(2, 1) + soft.at(2, 2), 1.0F, 1e-6F);
+    EXPECT_NEAR(soft.at(2, 2), 1.0 / (1.0 + std::exp(-1.0)), 1e-6);
+    const MapValues small = pooled(map, 2);
+    EXPECT_EQ(small.at(0, 0), 1) << "a block has the value that is there";
+    EXPECT_EQ(small.at(1, 1), 3);
+    EXPECT_EQ(pooled(raw, 2), small);
+    EXPECT_TRUE(pooled(product(square({1, 1, 1, 1, 1, 1, 1, 1, 1}), map), 1).isGap(0, 2));
+    EXPECT_EQ(extentOf(map), (Extent{-4, 3, true}));
+    EXPECT_EQ(measuresOf(map).magnitude, 4);
+    EXPECT_NEAR(measuresOf(map).symmetry, 2.0 / 8.0, 1e-6) << "of the cells that have values";
+    const ColorScale scale(ColorScale::Kind::Signed, {-4, 4}, Theme::light());
+    EXPECT_EQ(cellImage(raw, scale).pixel(0, 0), Theme::light().hatchFill.rgb());
+    EXPECT_EQ(cellImage(raw, scale).pixel(1, 1), scale.rgb(1));
+}
+
 TEST(MapValues, MultipliesAttentionAndRelation) {
     const RelationMap out = product(square({0.5F, 0.5F, 1, 0}), square({2, -4, 3, 9}));
     EXPECT_EQ(out.values, (std::vector<float>{1, -2, 3, 0}));

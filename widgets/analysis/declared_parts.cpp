@@ -14,7 +14,9 @@
 #include <QVBoxLayout>
 
 #include "widgets/analysis/share_bars.h"
+#include "widgets/kit/plot_view.h"
 #include "widgets/kit/table_view.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 
@@ -456,6 +458,51 @@ private:
     ShareBars* m_bars;
 };
 
+class DeclaredView::Curve : public PlotView, public Part {
+public:
+    Curve(const Layout::Curve& curve, DeclaredView* view)
+        : PlotView(shownText(curve.name), view), Part(this), m_of(curve) {
+        setMinimumHeight(curve.height);
+        connect(this, &PlotView::chosen, view, [this, view](int at) {
+            setCursor(m_x[static_cast<std::size_t>(at)]);
+            view->choose(this, {0, at});
+            if (m_of.request) view->ask(m_of.request(view->seen(), at));
+        });
+    }
+    bool fill(const Seen& seen, bool) override {
+        auto shown = made<Layout::Curve::Shown>(m_of.curve, seen);
+        PlotData data;
+        data.x = m_x = shown.x;
+        for (auto& line : shown.lines)
+            data.lines.push_back(
+                {std::move(line.y), shownText(line.name), line.dashed, line.muted});
+        data.title = shownText(shown.title);
+        data.yTitle = shownText(shown.yTitle), data.xTitle = shownText(shown.xTitle);
+        data.range = shown.range;
+        QStringList places;
+        for (const auto& place : shown.places) places << shownText(place);
+        data.description = places.join(QStringLiteral("; "));
+        data.text = [places](int at) { return places.value(at); };
+        setData(std::move(data));
+        m_current = shown.current;
+        setCursor(m_current < 0 ? std::nullopt
+                                : std::optional(m_x[static_cast<std::size_t>(m_current)]));
+        return m_x.size() > 1;
+    }
+    void draw(FigureLines& lines) const override {
+        if (m_x.size() < 2) return;
+        lines.part(m_of.height + 50, [&](QPainter& painter) {
+            paintFigure(painter, 0, {lines.width, m_of.height + 42});
+        });
+    }
+    GridPlace chosen() const override { return {0, m_current}; }
+
+private:
+    Layout::Curve m_of;
+    std::vector<double> m_x;
+    int m_current = -1;
+};
+
 DeclaredView::Part* DeclaredView::makePart(const Layout::Element& element) {
     struct Maker {
         DeclaredView* view;
@@ -464,6 +511,7 @@ DeclaredView::Part* DeclaredView::makePart(const Layout::Element& element) {
         Part* operator()(const Layout::Grid& of) const { return new Cells(of, view); }
         Part* operator()(const Layout::Tables& of) const { return new TableChoice(of, view); }
         Part* operator()(const Layout::Shares& of) const { return new Bars(of, view); }
+        Part* operator()(const Layout::Curve& of) const { return new Curve(of, view); }
     };
     return std::visit(Maker{this}, element.shows);
 }

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "widgets/analysis/declared_parts.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 using core::Layout;
@@ -102,6 +103,8 @@ void DeclaredView::ask(const core::Request& request) {
         Q_EMIT positionRequested(at->position);
     else if (const auto* edits = std::get_if<core::EditsRequest>(&request))
         Q_EMIT editsRequested(edits->edits, shownText(edits->what));
+    else if (const auto* option = std::get_if<core::OptionRequest>(&request))
+        Q_EMIT optionChosen(shownText(option->name), option->value);
 }
 
 void DeclaredView::changeEvent(QEvent* event) {

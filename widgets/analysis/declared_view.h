@@ -34,6 +34,7 @@ private:
     class Cells;
     class TableChoice;
     class Bars;
+    class Curve;
 
     Part* makePart(const core::Layout::Element& element);
     core::Seen seen() const { return {answer(), m_chosen}; }

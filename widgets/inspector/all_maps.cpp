@@ -147,7 +147,7 @@ void showMultiples(MapStrip& multiples, const ViewMaps& maps, const InspectorVie
                                                : shared.at(map.kind));
         drawPixels(painter, box, cells);
         drawMask(painter, box.topLeft(), static_cast<qreal>(box.width()) / qMax(1, cells.width()),
-                 cells.height(), cells.width(), of.mask);
+                 of);
         return true;
     };
     multiples.setSections(std::move(content.sections));

@@ -120,8 +120,7 @@ QPixmap Thumbnails::picture(const Key& key, const QSize& size, qreal ratio) {
         QPainter painter(&kept->picture);
         painter.drawImage(QRect(QPoint(0, 0), size), kept->cells);
         drawMask(painter, QPointF(0, 0),
-                 static_cast<qreal>(size.width()) / qMax(1, kept->cells.width()),
-                 kept->cells.height(), kept->cells.width(), kept->values.mask);
+                 static_cast<qreal>(size.width()) / qMax(1, kept->cells.width()), kept->values);
     }
     return kept->picture;
 }

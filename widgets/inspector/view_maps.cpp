@@ -134,7 +134,8 @@ MapValues::Row ViewMaps::row(const InspectorView& view, int i, Effort effort) co
     }
     MapValues::Row out{processedRow(*map, i, processing(view), view.topK), {}};
     for (int j = 0; j < static_cast<int>(out.values.size()); ++j)
-        out.masked.push_back(map->masked(i, j));
+        out.masked.push_back(map->masked(i, j) ||
+                             (hasGaps(*map) && std::isnan(out.values[std::size_t(j)])));
     return out;
 }
 

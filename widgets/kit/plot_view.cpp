@@ -209,7 +209,7 @@ void PlotView::paintTitle(QPainter& painter, const QRect& box) const {
     }
 }
 
-void PlotView::paintFigure(QPainter& painter, int top, const QSize& size) {
+void PlotView::paintFigure(QPainter& painter, int top, const QSize& size) const {
     m->style();
     paintTitle(painter, QRect(0, top, size.width(), kPlotTitle));
     m->plot->paintFigure(painter, top + kPlotTitle, size - QSize(0, kPlotTitle), m->data.xTitle,

@@ -56,7 +56,7 @@ public:
     /// Where the first line stands at the place nearest to x, in this widget.
     QPointF pixelOf(double x) const;
     /// Draws the plot with its title as shapes, `top` px below the origin.
-    void paintFigure(QPainter& painter, int top, const QSize& size);
+    void paintFigure(QPainter& painter, int top, const QSize& size) const;
 
     QSize minimumSizeHint() const override { return {240, 110}; }
 

@@ -138,6 +138,8 @@ void paintCells(const MapValues& values, const ColorScale& scale, QImage& image)
             std::fill(line + i + 1, line + values.columns, scale.m_mask);
         else if (values.mask == MapValues::Mask::Below)
             std::fill(line, line + std::min(i, values.columns), scale.m_mask);
+        for (int j = 0; j < values.columns && values.gaps; ++j)
+            if (row[j] != row[j]) line[j] = scale.m_mask;
     }
 }
 
@@ -165,13 +167,33 @@ QBrush hatchBrush(const QColor& line) {
     return QBrush(tile);
 }
 
-void drawMask(QPainter& painter, const QPointF& origin, qreal cell, int rows, int columns,
-              MapValues::Mask mask) {
-    if (mask == MapValues::Mask::None || rows <= 0 || columns <= 0 ||
-        cell * rows < kLeastHatchedMap)
-        return;
+namespace {
+
+// Of a row the gaps that lie side by side are one rectangle.
+void drawGaps(QPainter& painter, const QPointF& origin, qreal cell, const MapValues& values) {
     painter.save();
-    const bool above = mask == MapValues::Mask::Above;
+    painter.setBrushOrigin(origin);
+    const QBrush hatch = hatchBrush(Theme::current().hatch);
+    for (int i = 0; i < values.rows; ++i)
+        for (int j = 0, first = 0; j < values.columns; first = ++j) {
+            while (j < values.columns && values.isGap(i, j)) ++j;
+            if (j > first)
+                painter.fillRect(QRectF(origin + QPointF(first * cell, i * cell),
+                                        QSizeF((j - first) * cell, cell)),
+                                 hatch);
+        }
+    painter.restore();
+}
+
+}  // namespace
+
+void drawMask(QPainter& painter, const QPointF& origin, qreal cell, const MapValues& values) {
+    const int rows = values.rows, columns = values.columns;
+    if (values.empty() || cell * rows < kLeastHatchedMap) return;
+    if (values.gaps) drawGaps(painter, origin, cell, values);
+    if (values.mask == MapValues::Mask::None) return;
+    painter.save();
+    const bool above = values.mask == MapValues::Mask::Above;
     if (keepsShapes(painter)) {
         painter.setPen(QPen(Theme::current().hatch, 0.6));
         painter.drawLines(maskedLines(rows, columns, above, origin, cell));
@@ -211,7 +233,7 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
         painter.drawImage(whole, image.scaled(image.size() * factor, Qt::IgnoreAspectRatio,
                                               Qt::FastTransformation));
     }
-    drawMask(painter, origin, cell, values.rows, values.columns, values.mask);
+    drawMask(painter, origin, cell, values);
     if (cell >= kLeastHatchedCell) {
         painter.setBrushOrigin(origin);
         const QBrush error = hatchBrush(Theme::current().error);

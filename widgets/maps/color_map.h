@@ -58,9 +58,8 @@ void drawPixels(QPainter& painter, const QRect& place, const QImage& image);
 /// The 45 degree hatch of masked cells, 7 px apart, lines only; for NaN in the error colour.
 QBrush hatchBrush(const QColor& line);
 
-/// Hatches the masked side of a square of `rows` x `columns` cells over what is drawn there.
-void drawMask(QPainter& painter, const QPointF& origin, qreal cell, int rows, int columns,
-              MapValues::Mask mask);
+/// Hatches masked cells and gaps over what is drawn there, cells of `cell` pixels from `origin` on.
+void drawMask(QPainter& painter, const QPointF& origin, qreal cell, const MapValues& values);
 
 /// Draws `values` with cells of `cell` pixels, the first at `origin`: vector rectangles where the
 /// painter keeps shapes (SVG, PDF) and there are few cells, otherwise `image` without smoothing;

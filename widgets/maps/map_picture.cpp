@@ -27,6 +27,7 @@ QStringList MapPicture::boxText(const MapMark& mark) const {
     const QString where =
         QStringLiteral("%1 %2 %3")
             .arg(axes.name(true, mark.row), QChar(0x2190), axes.name(false, mark.column));
+    if (m_values.isGap(mark.row, mark.column)) return {where, QStringLiteral("no value")};
     if (m_values.masked(mark.row, mark.column)) return {where, QStringLiteral("masked")};
     const float v = m_values.at(mark.row, mark.column);
     QString number = signedNumber(v, digits);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -46,6 +47,16 @@ void softmaxRow(float* row, int count) {
     for (int j = 0; j < count; ++j) sum += row[j];
     const auto scale = static_cast<float>(1.0 / sum);
     for (int j = 0; j < count; ++j) row[j] *= scale;
+}
+
+/// The softmax of the cells that have a value.
+void softmaxBetweenGaps(float* row, int count) {
+    std::vector<float> values;
+    std::copy_if(row, row + count, std::back_inserter(values), [](float v) { return v == v; });
+    softmaxRow(values.data(), static_cast<int>(values.size()));
+    auto next = values.begin();
+    for (int j = 0; j < count; ++j)
+        if (row[j] == row[j]) row[j] = *next++;
 }
 
 /// Keeps the k entries of largest size, of equal ones the first; NaN is kept, so that it is
@@ -98,9 +109,9 @@ private:
     RelationMap m_attention, m_relation;
 };
 
-void processRow(float* row, MapValues::Mask mask, int i, int columns, Processing processing,
-                int topK, std::vector<float>& best) {
-    const int open = openColumns(mask, i, columns).second;
+void processRow(float* row, const RelationMap& map, int i, Processing processing, int topK,
+                std::vector<float>& best) {
+    const int columns = map.columns, open = openColumns(maskOf(map), i, columns).second;
     switch (processing) {
         case Processing::Raw:
             break;
@@ -110,7 +121,7 @@ void processRow(float* row, MapValues::Mask mask, int i, int columns, Processing
             for (int j = 0; j < open; ++j) row[j] = processedValue(row[j], processing);
             break;
         case Processing::SoftmaxOverJ:
-            softmaxRow(row, open);
+            hasGaps(map) ? softmaxBetweenGaps(row, open) : softmaxRow(row, open);
             break;
         case Processing::TopK:
             topRow(row, open, std::max(1, topK), best);
@@ -165,8 +176,8 @@ MapValues processed(const RelationMap& map, Processing processing, int topK) {
     MapValues out = valuesOf(map);
     std::vector<float> best;
     for (int i = 0; i < out.rows; ++i)
-        processRow(out.values.data() + static_cast<std::size_t>(i) * out.columns, out.mask, i,
-                   out.columns, processing, topK, best);
+        processRow(out.values.data() + static_cast<std::size_t>(i) * out.columns, map, i,
+                   processing, topK, best);
     return out;
 }
 
@@ -175,7 +186,7 @@ std::vector<float> processedRow(const RelationMap& map, int row, Processing proc
     if (row < 0 || row >= map.rows || map.columns <= 0 || !map.complete()) return out;
     out.resize(static_cast<std::size_t>(map.columns));
     map.readRows(row, 1, out.data());
-    processRow(out.data(), maskOf(map), row, map.columns, processing, topK, best);
+    processRow(out.data(), map, row, processing, topK, best);
     return out;
 }
 
@@ -188,6 +199,7 @@ RelationMap product(const RelationMap& attention, const RelationMap& relation) {
     out.rows = relation.rows;
     out.columns = relation.columns;
     out.causal = relation.causal || attention.causal;
+    out.fitted = relation.fitted;
     if ((attention.source || relation.source) && attention.complete() && relation.complete()) {
         out.source = std::make_shared<ProductSource>(attention, relation);
         return out;
@@ -206,6 +218,7 @@ MapValues transposed(const MapValues& values) {
     out.mask = values.mask == MapValues::Mask::Above   ? MapValues::Mask::Below
                : values.mask == MapValues::Mask::Below ? MapValues::Mask::Above
                                                        : MapValues::Mask::None;
+    out.gaps = values.gaps;
     out.values.resize(values.values.size());
     constexpr int tile = 32;  // small enough that both sides of a tile stay in the first cache
     for (int r0 = 0; r0 < values.rows; r0 += tile)
@@ -266,6 +279,7 @@ float symmetryOf(const RelationMap& map, const RowSample& sample) {
     for (std::size_t a = 0; a < sample.rows.size(); ++a)
         for (std::size_t b = 0; b < a; ++b) {
             const double there = at(a, b), back = at(b, a);
+            if (hasGaps(map) && std::isnan(there + back)) continue;
             bothHalves |= back != 0.0;
             sum += (there + back) * (there + back);
             difference += (there - back) * (there - back);

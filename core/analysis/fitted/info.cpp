@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
 #include "analysis/fitted/fitted.h"
 #include "answers/column_table.h"
 #include "answers/layout.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 
@@ -115,8 +121,47 @@ Request shownInMaps(const Seen& seen) {
     return EditsRequest{{edit}, "Show the fitted relation " + seen.answer.text("fact")};
 }
 
+// Of the streams by layer, beside what chance gives; one layer alone is no curve.
+Layout::Curve::Shown curveOfLayers(const Seen& seen) {
+    Layout::Curve::Shown shown;
+    const auto* layers = seen.answer.find("layers");
+    if (!layers || layers->rows() < 2) return shown;
+    const auto column = [&](const char* name) { return layers->numbers(name); };
+    const auto auc = column("auc"), low = column("untrained_low"), high = column("untrained_high");
+    const auto& names = layers->texts("layer");
+    const auto value = [](double one) { return numberText("%.3f", one); };
+    for (std::size_t k = 0; k < auc.size(); ++k) {
+        shown.x.push_back(static_cast<double>(k));
+        shown.places.push_back(names[k] + ": AUC " + value(auc[k]) +
+                               (std::isfinite(high[k]) ? ", untrained models " + value(low[k]) +
+                                                             " to " + value(high[k])
+                                                       : std::string()));
+        if (seen.answer.has("layer") && names[k] == seen.answer.text("layer"))
+            shown.current = static_cast<int>(k);
+    }
+    shown.title = "AUC by layer; a click chooses the layer to fit";
+    shown.xTitle = "After layer", shown.yTitle = "AUC";
+    shown.range = {0.5, 1.0};
+    shown.lines.push_back({"AUC", auc});
+    const auto any = [](const std::vector<double>& y) {
+        return std::any_of(y.begin(), y.end(), [](double one) { return std::isfinite(one); });
+    };
+    if (any(high))
+        shown.lines.push_back({"untrained", high, true}), shown.lines.push_back({"", low, true});
+    for (const auto& [name, title] : {std::pair{"input", "input"}, {"place_alone", "place alone"}})
+        if (seen.answer.has(name) && std::isfinite(seen.answer.number(name)))
+            shown.lines.push_back({title, std::vector(auc.size(), seen.answer.number(name)),
+                                   std::string_view(name) == "place_alone", true});
+    return shown;
+}
+
 Layout fittedLayout() {
     auto layout = tablesLayout();
+    Layout::Curve curve{"AUC by layer", curveOfLayers};
+    curve.request = [](const Seen&, int place) -> Request {
+        return OptionRequest{"layer", std::to_string(place)};
+    };
+    layout.elements.insert(layout.elements.begin() + 1, {curve, 2});
     layout.button = {"Show its map",
                      "Beside the maps of its layer, on any input; in the list of edits it can be "
                      "taken out",

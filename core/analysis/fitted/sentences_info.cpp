@@ -13,7 +13,8 @@ namespace relascope::core {
 namespace {
 
 constexpr double kReadable = 0.6;      // that an AUC's interval is above
-constexpr double kBeyondFresh = 0.05;  // or half of what untrained models miss to 1
+constexpr double kBeyondFresh = 0.05;  // or half of what untrained models miss to 1,
+constexpr double kLeastBeyond = 0.01;  // but never less: near 1 half of nothing shows nothing
 constexpr double kLogitDeviations = 4.0;
 constexpr std::int64_t kFewestPairs = 50;  // of either kind
 constexpr double kOneSidedLevel = 0.025;
@@ -24,10 +25,11 @@ double logitOf(double p) {
     return std::log(inside / (1.0 - inside));
 }
 
-bool beyondFresh(double auc, const std::vector<double>& untrained) {
+bool beyondFresh(double auc, double low, const std::vector<double>& untrained) {
     if (untrained.size() < kFewestUntrained) return false;
     const double most = *std::max_element(untrained.begin(), untrained.end());
-    if (auc - most < std::min(kBeyondFresh, 0.5 * (1.0 - most))) return false;
+    const double least = std::max(kLeastBeyond, std::min(kBeyondFresh, 0.5 * (1.0 - most)));
+    if (auc - most < least || low <= most) return false;
     double sum = 0.0, squares = 0.0;
     for (const double one : untrained) sum += logitOf(one);
     const double count = static_cast<double>(untrained.size()), mean = sum / count;
@@ -83,7 +85,7 @@ FittedWords fittedWords(const FittedFacts& facts) {
                                 : *std::max_element(facts.exchanged.begin(), facts.exchanged.end());
     words.read = facts.low > kReadable && facts.low > exchanged && facts.beyondPlaceLow > 0.0 &&
                  facts.beyondSideLow > 0.0;
-    words.learned = words.read && beyondFresh(facts.auc, facts.untrained);
+    words.learned = words.read && beyondFresh(facts.auc, facts.low, facts.untrained);
     if (!words.read || facts.removals.empty() ||
         !answersBetter(facts.metric, facts.base, facts.untrainedMetric))
         return words;

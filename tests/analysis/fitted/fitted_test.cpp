@@ -108,6 +108,34 @@ TEST(FittedWords, FollowTheirRules) {
     EXPECT_FALSE(core::fittedWords(facts).enough);
 }
 
+// Measured on a ViT that tells whether a shape occurs twice, five splits each: colour is in the
+// pixels, kind is not.
+TEST(FittedWords, WhatUntrainedModelsReadAsWellIsInborn) {
+    struct Case {
+        double auc, low, freshLow, freshHigh;
+    };
+    const auto learned = [](const Case& one) {
+        auto facts = clearFacts();
+        facts.auc = one.auc, facts.low = one.low;
+        const double third = (one.freshHigh - one.freshLow) / 3.0;
+        facts.untrained = {one.freshLow, one.freshLow + third, one.freshHigh - third,
+                           one.freshHigh};
+        EXPECT_TRUE(core::fittedWords(facts).read) << one.auc << " [" << one.low;
+        return core::fittedWords(facts).learned;
+    };
+    for (const Case& colour : {Case{1.000, 0.944, 0.995, 0.997}, Case{1.000, 0.997, 0.996, 0.997},
+                               Case{1.000, 0.944, 0.994, 0.997}, Case{1.000, 0.999, 0.998, 0.999},
+                               Case{1.000, 0.944, 0.994, 0.996}})
+        EXPECT_FALSE(learned(colour)) << colour.freshLow << " to " << colour.freshHigh;
+    for (const Case& kind : {Case{0.960, 0.924, 0.802, 0.835}, Case{0.971, 0.945, 0.854, 0.880},
+                             Case{0.983, 0.962, 0.833, 0.852}, Case{0.974, 0.922, 0.868, 0.882},
+                             Case{0.940, 0.890, 0.794, 0.850}})
+        EXPECT_TRUE(learned(kind)) << kind.auc << " beside " << kind.freshHigh;
+    EXPECT_FALSE(learned({0.999, 0.998, 0.988, 0.990})) << "0.009 more";
+    EXPECT_TRUE(learned({0.9995, 0.998, 0.987, 0.989})) << "0.0105 more, half of what is missed";
+    EXPECT_FALSE(learned({0.96, 0.83, 0.80, 0.835})) << "the interval holds an untrained model";
+}
+
 TEST(FittedWords, CarriesNeedsMoreThanRandomSubspaces) {
     auto facts = clearFacts();
     facts.metric = "accuracy", facts.base = 0.98, facts.untrainedMetric = {0.5, 0.49, 0.51, 0.5};
