@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/adapter.h"
 #include "cli/command_line.h"
 #include "datasets/pictures.h"
 #include "files/atomic_file.h"
@@ -183,6 +184,44 @@ TEST_F(GivenHeads, TextsNameClasses) {
     expectRefused("inspect --kind attention-sa " + kCases + "siglip --image " + picture("a") +
                       " --texts " + names,
                   2, "no tokenizer");
+}
+
+// A tokenizer that is not there, or cannot be read, is no reason to have no texts.
+TEST_F(GivenHeads, RowsOfIdsStandForTexts) {
+    for (const char* name : {"config.json", "model.safetensors", "preprocessor_config.json"})
+        fs::create_directories(file("clip")),
+            fs::copy_file(kTexts + "/" + name, file("clip/" + std::string(name)));
+    const auto tokenizer = core::checkpointTokenizer(kTexts, 0);
+    ASSERT_TRUE(tokenizer);
+    std::string texts, ids;
+    for (const std::string name : {"a cat", "a dog"}) {
+        texts += name + "\n", ids += name + " :";
+        for (const auto id : tokenizer->encodeTyped("a photo of a " + name + "."))
+            ids += " " + std::to_string(id);
+        ids += "\n";
+    }
+    const auto look = [&](const std::string& model, const std::string& rows) {
+        return "inspect --json --kind attention-sa " + model + " --image " + picture("a") +
+               " --texts " + rows;
+    };
+    const auto named = json(runCli(look(kTexts, write("names.txt", texts))));
+    const auto plain = runCli(look(file("clip"), write("ids.txt", ids)));
+    ASSERT_EQ(plain.code, 0) << plain.err;
+    EXPECT_EQ(json(plain)["classes"], named["classes"]);
+    EXPECT_EQ(json(plain)["probabilities"], named["probabilities"]);
+    // A file that is no tokenizer; and rows without names.
+    write("clip/tokenizer.json", "{}");
+    const auto bare = runCli(look(file("clip"), write("bare.txt", "320 19 699\n320,23,699\n")));
+    ASSERT_EQ(bare.code, 0) << bare.err;
+    EXPECT_EQ(json(bare)["classes"], (std::vector<std::string>{"320 19 699", "320,23,699"}));
+    const auto refused = [&](const std::string& rows, const std::string& words) {
+        expectRefused(look(file("clip"), write("rows.txt", rows)), 2, words);
+    };
+    refused("a cat\n", "give rows of ids");
+    refused("1 2\na cat: 3 x\n", "give rows of ids");
+    refused("1 99999999\n", "knows ids below");
+    refused("a: 1\na: 2\n", "for two rows");
+    expectRefused(look(kCases + "siglip", write("short.txt", "1 2\n")), 2, "fill each row up");
 }
 
 TEST_F(GivenHeads, AnswersWithoutAHeadAreRefused) {
