@@ -49,7 +49,8 @@ std::string headHex(std::uint32_t number) {
 
 /// The features of pictures, of a model that has no head.
 LabelledFeatures pictureFeatures(ModelImpl& model, const DatasetPtr& data,
-                                 const std::stop_token& stop, const ProgressCallback& progress) {
+                                 const std::stop_token& stop, const ProgressCallback& progress,
+                                 const EditedPass& pass = {}) {
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(model);
     const auto device = model.device();
@@ -64,7 +65,11 @@ LabelledFeatures pictureFeatures(ModelImpl& model, const DatasetPtr& data,
         if (batch->kind != TargetKind::Class)
             throw OptionError("head", "is fitted on pictures with a class each; " +
                                           data->info().name + " has other targets");
-        rows.push_back(answersOf(model, inputOf(*batch, device)).to(torch::kCPU, torch::kFloat));
+        const auto input = inputOf(*batch, device);
+        std::vector<std::int64_t> indices(static_cast<std::size_t>(batch->size()));
+        std::iota(indices.begin(), indices.end(), done);
+        const auto features = pass ? pass(input, data, indices) : answersOf(model, input);
+        rows.push_back(features.to(torch::kCPU, torch::kFloat));
         const auto labels = batch->targets.to(torch::kLong).contiguous();
         found.labels.insert(found.labels.end(), labels.const_data_ptr<std::int64_t>(),
                             labels.const_data_ptr<std::int64_t>() + labels.numel());
@@ -436,6 +441,27 @@ void OpenedModel::fitHead(ModelImpl& fresh) const {
     if (m_parts->headOf) imagesOf(fresh).setHead(m_parts->headOf(fresh, {}, {}));
 }
 
+std::unique_ptr<HeadRefit> OpenedModel::headRefit() {
+    if (!m_parts->refit)
+        throw OptionError("refit",
+                          "is for heads that were fitted on labelled pictures: of a model of "
+                          "features with --data and --head means or ridge");
+    return std::make_unique<HeadRefit>(imagesOf(*m_parts->model), m_parts->refit);
+}
+
+void HeadRefit::behind(const EditedPass& pass, const std::stop_token& stop,
+                       const std::function<void()>& measure) const {
+    struct Returned {
+        PublicImageModelImpl& model;
+        ImageHead own = model.givenHead();
+        ~Returned() { model.setHead(own); }
+    } const returned{m_model};
+    m_model.setHead({});
+    const auto head = m_fit(pass, stop);
+    m_model.setHead(head);
+    measure();
+}
+
 void OpenedModel::saveHead(const std::string& path) const {
     if (!m_parts->fittedHead)
         throw OptionError("save_head",
@@ -459,6 +485,7 @@ void OpenedModel::setHead(const HeadToGive& given, const std::stop_token& stop,
     model.setHead({});
     o.answer = "own", o.num_classes = 0;
     p.head = {}, p.headKey.clear(), p.headOf = nullptr, p.fittedHead.reset();
+    p.refit = nullptr;
     p.probes = std::make_unique<EditProbes>(*p.model, p.options);
     p.headKey = given.key;
     if (given.choice.kind == HeadKind::Automatic || given.choice.kind == HeadKind::None) return;
@@ -470,6 +497,14 @@ void OpenedModel::setHead(const HeadToGive& given, const std::stop_token& stop,
                                                          const ProgressCallback& watch) {
         return again(imagesOf(fresh), stopped, watch).head;
     };
+    if (made.kept && given.fitting)
+        p.refit = [&model, choice = fittedAs(given.choice, *made.kept), data = given.fitting,
+                   classes = given.classes](const EditedPass& pass,
+                                            const std::stop_token& stopped) {
+            const auto features = pictureFeatures(model, data, stopped, {}, pass);
+            return madeOf(std::make_shared<const FeatureHead>(fittedBy(choice, features)), classes)
+                .head;
+        };
     if (made.kept) {
         auto kept = *made.kept;
         if (kept.model.empty()) kept.model = "crc32:" + headHex(checksum());
