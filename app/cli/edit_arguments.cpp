@@ -128,6 +128,13 @@ std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened
                  {"wrong_to_right", effect.wrongToRight},
                  {"changed_answers", effect.changedAnswers},
                  {"edits", wordsOfEach(edits)}};
+    Json anew;
+    for (const auto& c : effect.refit) {
+        anew["edited"][c.metric] = finiteJson(c.edited);
+        anew["change"][c.metric] = finiteJson(c.change);
+        anew["interval"][c.metric] = {finiteJson(c.low), finiteJson(c.high)};
+    }
+    if (!anew.is_null()) json["refit"] = std::move(anew);
     if (const auto& training = opened.trainingEdits(); training.anyEnabled())
         json["training_edits"] = wordsOfEach(training);
     if (auto means = meansJson(opened, edits); !means.is_null()) json["means"] = std::move(means);
@@ -142,16 +149,18 @@ std::string effectText(const EditEffect& effect, const EditList& edits, const st
                             : std::string()) +
                        ", with ";
     text += core::wordsOf(edits) + "\n";
-    for (const auto& c : effect.changes) {
-        char line[160];
+    const auto add = [&text](const PairedChange& c, const char* head) {
+        char line[200];
         const bool percent = metricInfo(c.metric).format == MetricFormat::Percent;
         const double scale = percent ? 100.0 : 1.0;
         const char* unit = percent ? " %" : "";
-        std::snprintf(line, sizeof line, "%s %.4g%s -> %.4g%s, change %+.4g [%+.4g, %+.4g]\n",
-                      c.metric.c_str(), scale * c.base, unit, scale * c.edited, unit,
+        std::snprintf(line, sizeof line, "%s%s %.4g%s -> %.4g%s, change %+.4g [%+.4g, %+.4g]\n",
+                      head, c.metric.c_str(), scale * c.base, unit, scale * c.edited, unit,
                       scale * c.change, scale * c.low, scale * c.high);
         text += line;
-    }
+    };
+    for (const auto& c : effect.changes) add(c, "");
+    for (const auto& c : effect.refit) add(c, "with a head fitted anew: ");
     if (effect.answers > 0)
         text += std::to_string(effect.rightToWrong) + " answers from right to wrong, " +
                 std::to_string(effect.wrongToRight) + " from wrong to right, of " +

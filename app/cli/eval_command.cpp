@@ -95,6 +95,17 @@ double untrainedAccuracy(const core::OpenedModel& opened, const core::DatasetPtr
     return found.front();
 }
 
+/// The effect of edits; an error about the head that is to be fitted anew names the option.
+template <class Measure>
+EditEffect measured(const Measure& measure) {
+    try {
+        return measure();
+    } catch (const OptionError& error) {
+        if (error.field() == "refit") throw OptionError("--refit", error.message());
+        throw;
+    }
+}
+
 int evaluate(const Asked& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
@@ -154,10 +165,14 @@ int evaluate(const Asked& a, const Call& call) {
         };
         const auto& changes = interventions.edits;
         if (changes.anyEnabled()) {
-            const auto effect = opened.effect(
-                data, batch, interventions, stop,
-                [&](double fraction) { return line.show(fraction, "evaluating " + split), true; },
-                whole("examples"));
+            const auto effect = measured([&] {
+                return opened.effect(
+                    data, batch, interventions, stop,
+                    [&](double fraction) {
+                        return line.show(fraction, "evaluating " + split), true;
+                    },
+                    whole("examples"), asked.value("refit", false));
+            });
             line.done();
             nameMeans(opened, changes);
             const auto json = effectJson(effect, opened, changes, split);

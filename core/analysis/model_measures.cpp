@@ -6,6 +6,7 @@
 #include "analysis/answer_names.h"
 #include "analysis/edited_model.h"
 #include "analysis/eval/edit_effect.h"
+#include "analysis/head_refit.h"
 #include "analysis/opened_parts.h"
 #include "analysis/pairs/pair_reading.h"
 #include "evaluate/evaluate.h"
@@ -64,9 +65,11 @@ Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
 
 EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
                                const Interventions& interventions, const std::stop_token& stop,
-                               const ProgressCallback& progress, std::int64_t examples) {
+                               const ProgressCallback& progress, std::int64_t examples,
+                               bool refit) {
     auto& p = *m_parts;
     if (data) requireReadable(p.options, *data);
+    const auto anew = refit ? headRefit() : nullptr;
     ActiveEdits session(*p.model, p.options, interventions.edits,
                         withOwnExamples(p.completed(interventions.data), data));
     return withinMemory(
@@ -74,7 +77,7 @@ EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
         [&] {
             const auto trained = p.makeTrainingEdits(interventions.data);
             auto effect = measureEdits(*p.model, p.options, session, data, batchSize, stop,
-                                       progress, trained.get(), examples);
+                                       progress, trained.get(), examples, anew.get());
             p.means = session.means();
             return effect;
         },

@@ -26,6 +26,7 @@ struct ModelInput;    // model.h
 struct PairReading;   // pair_reading.h
 struct PairReadings;  // pair_reading.h
 class EditedModel;    // edited_model.h
+class HeadRefit;      // head_refit.h
 
 /// The weights that OpenedModel opens for a step of a run.
 struct StepToOpen {
@@ -103,6 +104,9 @@ public:
     /// Gives another model of these options, as one with fresh weights, the same head: fitted anew
     /// on its features of the same pictures, of texts by its own text tower, else as it is.
     void fitHead(ModelImpl& fresh) const;
+    /// What fits the head anew behind edits, on the same pictures; belongs to this model. Throws
+    /// OptionError("refit", ...) for one whose head was not fitted on pictures that are at hand.
+    std::unique_ptr<HeadRefit> headRefit();
     /// Writes a head that was fitted (feature_heads.h). Throws OptionError without one, FileError.
     void saveHead(const std::string& path) const;
 
@@ -148,11 +152,12 @@ public:
     /// none, and after withData().
     const TakenMeans& takenMeans() const;
     /// The change of the scores by the edits over a data set, or over `examples` of it that are
-    /// drawn by seed 0, as analyses draw them. Throws OptionError if an edit does not fit,
-    /// Cancelled.
+    /// drawn by seed 0, as analyses draw them; `refit`: also that with a head fitted anew. Throws
+    /// OptionError if an edit does not fit, Cancelled.
     EditEffect effect(const DatasetPtr& data, std::int64_t batchSize,
                       const Interventions& interventions, const std::stop_token& stop = {},
-                      const ProgressCallback& progress = {}, std::int64_t examples = 0);
+                      const ProgressCallback& progress = {}, std::int64_t examples = 0,
+                      bool refit = false);
 
     /// The model with these edits in force, for analyses of two models; this OpenedModel must
     /// outlive the result.

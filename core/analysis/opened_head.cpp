@@ -2,10 +2,14 @@
 // The heads that an open model of features is given.
 #include <torch/torch.h>
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iomanip>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "analysis/opened_parts.h"
 #include "checkpoint/adapter.h"
@@ -45,7 +49,8 @@ std::string headHex(std::uint32_t number) {
 
 /// The features of pictures, of a model that has no head.
 LabelledFeatures pictureFeatures(ModelImpl& model, const DatasetPtr& data,
-                                 const std::stop_token& stop, const ProgressCallback& progress) {
+                                 const std::stop_token& stop, const ProgressCallback& progress,
+                                 const EditedPass& pass = {}) {
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(model);
     const auto device = model.device();
@@ -60,7 +65,11 @@ LabelledFeatures pictureFeatures(ModelImpl& model, const DatasetPtr& data,
         if (batch->kind != TargetKind::Class)
             throw OptionError("head", "is fitted on pictures with a class each; " +
                                           data->info().name + " has other targets");
-        rows.push_back(answersOf(model, inputOf(*batch, device)).to(torch::kCPU, torch::kFloat));
+        const auto input = inputOf(*batch, device);
+        std::vector<std::int64_t> indices(static_cast<std::size_t>(batch->size()));
+        std::iota(indices.begin(), indices.end(), done);
+        const auto features = pass ? pass(input, data, indices) : answersOf(model, input);
+        rows.push_back(features.to(torch::kCPU, torch::kFloat));
         const auto labels = batch->targets.to(torch::kLong).contiguous();
         found.labels.insert(found.labels.end(), labels.const_data_ptr<std::int64_t>(),
                             labels.const_data_ptr<std::int64_t>() + labels.numel());
@@ -173,56 +182,110 @@ std::int64_t paddingOf(const Tokenizer& tokenizer, const std::string& folder) {
     return empty.back();
 }
 
-class TextReader {
-public:
-    TextReader(TokenizerPtr tokenizer, std::string folder, const PublicImageOptions& options)
-        : m_tokenizer(std::move(tokenizer)), m_folder(std::move(folder)), m_options(options) {}
+/// Texts as a tower reads them: of each template a row of ids for each name.
+struct TextRows {
+    std::vector<std::string> names;
+    std::vector<std::vector<std::int64_t>> ids;
+    std::int64_t templates = 1;
+};
 
-    ZeroShot read(PublicImageModelImpl& model, const TextLines& lines, const std::stop_token& stop,
-                  const ProgressCallback& progress) const {
-        const torch::NoGradGuard noGrad;
-        const EvaluationMode evaluation(model);
-        const auto device = model.device();
-        const auto texts = filledTemplates(lines.templates, lines.names);
-        std::vector<torch::Tensor> rows;
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-            if (stop.stop_requested() ||
-                (progress && !progress(static_cast<double>(i) / static_cast<double>(texts.size()))))
-                throw Cancelled();
-            const auto ids = torch::tensor(tokensOf(texts[i]), torch::kLong).unsqueeze(0);
-            rows.push_back(model.text->forward(ids.to(device)).to(torch::kCPU, torch::kFloat));
-        }
-        ZeroShot shot{
-            {lines.names, meanOverTemplates(torch::cat(rows), std::ssize(lines.templates))}};
-        takeScale(shot, model);
-        return shot;
-    }
-    static void takeScale(ZeroShot& shot, PublicImageModelImpl& model) {
-        shot.logScale = model.logit_scale.detach().item<double>();
-        shot.each = model.logit_bias.defined();
-        if (shot.each) shot.bias = model.logit_bias.detach().item<double>();
-    }
+void takeScale(ZeroShot& shot, PublicImageModelImpl& model) {
+    shot.logScale = model.logit_scale.detach().item<double>();
+    shot.each = model.logit_bias.defined();
+    if (shot.each) shot.bias = model.logit_bias.detach().item<double>();
+}
 
-private:
-    std::vector<std::int64_t> tokensOf(const std::string& text) const {
-        const auto ids = m_tokenizer->encodeTyped(text);
+ZeroShot zeroShotOf(PublicImageModelImpl& model, const TextRows& texts, const std::stop_token& stop,
+                    const ProgressCallback& progress) {
+    const torch::NoGradGuard noGrad;
+    const EvaluationMode evaluation(model);
+    const auto device = model.device();
+    std::vector<torch::Tensor> rows;
+    for (std::size_t i = 0; i < texts.ids.size(); ++i) {
+        if (stop.stop_requested() ||
+            (progress && !progress(static_cast<double>(i) / static_cast<double>(texts.ids.size()))))
+            throw Cancelled();
+        const auto ids = torch::tensor(texts.ids[i], torch::kLong).unsqueeze(0);
+        rows.push_back(model.text->forward(ids.to(device)).to(torch::kCPU, torch::kFloat));
+    }
+    ZeroShot shot{{texts.names, meanOverTemplates(torch::cat(rows), texts.templates)}};
+    takeScale(shot, model);
+    return shot;
+}
+
+TextRows rowsOfTexts(const TextLines& lines, const Tokenizer& tokenizer, const std::string& folder,
+                     const PublicImageOptions& options) {
+    TextRows rows{lines.names, {}, std::ssize(lines.templates)};
+    for (const auto& text : filledTemplates(lines.templates, lines.names)) {
+        const auto ids = tokenizer.encodeTyped(text);
         std::vector<std::int64_t> tokens(ids.begin(), ids.end());
-        const auto places = m_options.text_places;
+        const auto places = options.text_places;
         if (std::ssize(tokens) > places)
             throw OptionError("head", "the text '" + text.substr(0, 60) + "' has " +
                                           std::to_string(tokens.size()) +
                                           " tokens, and the text tower reads " +
                                           std::to_string(places) + "; give a shorter name");
         // A tower that reads its last place was trained on texts that are filled up.
-        if (m_options.text_end == TextTowerOptions::kLastPlace)
-            tokens.resize(static_cast<std::size_t>(places), paddingOf(*m_tokenizer, m_folder));
-        return tokens;
+        if (options.text_end == TextTowerOptions::kLastPlace)
+            tokens.resize(static_cast<std::size_t>(places), paddingOf(tokenizer, folder));
+        rows.ids.push_back(std::move(tokens));
     }
+    return rows;
+}
 
-    TokenizerPtr m_tokenizer;
-    std::string m_folder;
-    const PublicImageOptions& m_options;
-};
+/// The ids of a line "49406 320 2368 49407"; empty: it is another text.
+std::vector<std::int64_t> idsOfLine(std::string_view line) {
+    constexpr std::string_view between = " ,\t";
+    std::vector<std::int64_t> ids;
+    while (true) {
+        line.remove_prefix(std::min(line.size(), line.find_first_not_of(between)));
+        if (line.empty()) return ids;
+        std::int64_t id = 0;
+        const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), id);
+        line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
+        const bool ends = line.empty() || between.find(line.front()) != std::string_view::npos;
+        if (error != std::errc() || !ends || id < 0) return {};
+        ids.push_back(id);
+    }
+}
+
+/// Rows of ids, where no tokenizer reads texts: a line each, perhaps behind a name and a colon,
+/// "a cat: 49406 320 2368 49407". nullopt: some line is none.
+std::optional<TextRows> rowsOfIds(const std::vector<std::string>& lines,
+                                  const PublicImageOptions& options) {
+    TextRows rows;
+    for (const auto& line : lines) {
+        const auto colon = line.rfind(':');
+        auto ids = idsOfLine(colon == std::string::npos ? line : line.substr(colon + 1));
+        if (ids.empty()) return std::nullopt;
+        auto name = line.substr(0, colon);
+        name.erase(name.find_last_not_of(" \t") + 1);
+        if (std::find(rows.names.begin(), rows.names.end(), name) != rows.names.end())
+            throw OptionError("head", "has the name '" + name.substr(0, 60) +
+                                          "' for two rows of ids; give each name once");
+        rows.names.push_back(std::move(name));
+        rows.ids.push_back(std::move(ids));
+    }
+    const auto places = options.text_places;
+    const bool whole = options.text_end == TextTowerOptions::kLastPlace;
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+        const auto refuse = [&](const std::string& why) {
+            throw OptionError("head", "the ids '" + lines[k].substr(0, 60) + "' " + why);
+        };
+        const auto& ids = rows.ids[k];
+        const auto most = *std::max_element(ids.begin(), ids.end());
+        if (most >= options.text_vocab)
+            refuse("hold " + std::to_string(most) + ", and the text tower knows ids below " +
+                   std::to_string(options.text_vocab) + "; give those of its own tokenizer");
+        if (std::ssize(ids) > places)
+            refuse("are " + std::to_string(ids.size()) + ", and the text tower reads " +
+                   std::to_string(places) + "; give a shorter text");
+        if (whole && std::ssize(ids) < places)
+            refuse("are " + std::to_string(ids.size()) + ", and the text tower reads the last of " +
+                   std::to_string(places) + "; fill each row up as the model's processor does");
+    }
+    return rows;
+}
 
 // Making a head
 // -------------------------------------------------------------------------------------------------
@@ -255,6 +318,14 @@ MadeHead madeOf(const ZeroShot& texts, const std::vector<std::string>& classes) 
     return made;
 }
 
+/// How a head was fitted: as it was chosen, or as a file says.
+HeadChoice fittedAs(const HeadChoice& choice, const FeatureHead& head) {
+    if (choice.isFitted()) return choice;
+    HeadChoice same{head.kind == FeatureHead::Kind::Ridge ? HeadKind::Ridge : HeadKind::Means};
+    same.ridge = head.ridge;
+    return same;
+}
+
 MakeHead fitter(const HeadChoice& choice, const HeadToGive& given) {
     if (!given.fitting)
         throw OptionError("head",
@@ -270,8 +341,9 @@ MakeHead fitter(const HeadChoice& choice, const HeadToGive& given) {
     };
 }
 
-MakeHead textMaker(const TextLines& lines, const HeadToGive& given,
+MakeHead textMaker(const std::vector<std::string>& given, const std::vector<std::string>& classes,
                    const PublicImageOptions& options, const std::string& path) {
+    const auto lines = textLinesOf(given);
     if (!options.hasTexts())
         throw OptionError("head",
                           "the texts need a text tower, which this model has not; give "
@@ -281,18 +353,27 @@ MakeHead textMaker(const TextLines& lines, const HeadToGive& given,
         throw OptionError("head",
                           "has no names of classes; give a name a line, or labelled "
                           "pictures with --data, whose classes have names");
-    const auto tokenizer = checkpointTokenizer(path, 0);
-    if (!tokenizer)
-        throw OptionError("head", "there is no tokenizer beside " + path +
-                                      ", so no text can be read; put its tokenizer.json there, or "
-                                      "give features of texts in a .safetensors file");
     const auto folder = std::filesystem::is_directory(path)
                             ? path
                             : std::filesystem::path(path).parent_path().string();
-    return [reader = TextReader(tokenizer, folder, options), lines, classes = given.classes](
-               PublicImageModelImpl& model, const std::stop_token& stop,
-               const ProgressCallback& progress) {
-        return madeOf(reader.read(model, lines, stop, progress), classes);
+    TokenizerPtr tokenizer;
+    std::string why;
+    try {
+        tokenizer = checkpointTokenizer(path, 0);
+        if (!tokenizer) why = "there is no tokenizer beside " + path;
+    } catch (const Error& error) {
+        why = error.what();
+    }
+    auto rows = tokenizer ? rowsOfTexts(lines, *tokenizer, folder, options)
+                          : rowsOfIds(given, options).value_or(TextRows());
+    if (rows.ids.empty())
+        throw OptionError("head", why +
+                                      ", so no text can be read; put its tokenizer.json there, "
+                                      "give rows of ids, as 'a cat: 320 2368', or features of "
+                                      "texts in a .safetensors file");
+    return [rows, classes](PublicImageModelImpl& model, const std::stop_token& stop,
+                           const ProgressCallback& progress) {
+        return madeOf(zeroShotOf(model, rows, stop, progress), classes);
     };
 }
 
@@ -302,15 +383,14 @@ MakeHead makerOf(const HeadToGive& given, const PublicImageOptions& options,
     const auto& choice = given.choice;
     const auto& classes = given.classes;
     if (choice.isFitted()) return fitter(choice, given);
-    if (choice.kind == HeadKind::Texts)
-        return textMaker(textLinesOf(classes), given, options, path);
+    if (choice.kind == HeadKind::Texts) return textMaker(classes, classes, options, path);
     const auto& file = choice.file;
     const auto withFile = [file](MadeHead made) {
         made.facts.file = file;
         return made;
     };
     if (!file.ends_with(".safetensors")) {
-        const auto make = textMaker(textLinesOf(readTextNames(file)), given, options, path);
+        const auto make = textMaker(readTextNames(file), classes, options, path);
         return [make, withFile](auto& model, const auto& stop, const auto& progress) {
             return withFile(make(model, stop, progress));
         };
@@ -320,16 +400,12 @@ MakeHead makerOf(const HeadToGive& given, const PublicImageOptions& options,
                                                                    const auto&) {
             ZeroShot shot{texts};
             // Without a scale of its own the cosines are the scores.
-            if (model.logit_scale.defined()) TextReader::takeScale(shot, model);
+            if (model.logit_scale.defined()) takeScale(shot, model);
             return withFile(madeOf(shot, classes));
         };
     }
     const auto head = std::make_shared<const FeatureHead>(readHead(file));
-    if (anew && given.fitting) {
-        HeadChoice same{head->kind == FeatureHead::Kind::Ridge ? HeadKind::Ridge : HeadKind::Means};
-        same.ridge = head->ridge;
-        return fitter(same, given);
-    }
+    if (anew && given.fitting) return fitter(fittedAs(choice, *head), given);
     return [head, classes, withFile](auto&, const auto&, const auto&) {
         return withFile(madeOf(head, classes));
     };
@@ -365,6 +441,27 @@ void OpenedModel::fitHead(ModelImpl& fresh) const {
     if (m_parts->headOf) imagesOf(fresh).setHead(m_parts->headOf(fresh, {}, {}));
 }
 
+std::unique_ptr<HeadRefit> OpenedModel::headRefit() {
+    if (!m_parts->refit)
+        throw OptionError("refit",
+                          "is for heads that were fitted on labelled pictures: of a model of "
+                          "features with --data and --head means or ridge");
+    return std::make_unique<HeadRefit>(imagesOf(*m_parts->model), m_parts->refit);
+}
+
+void HeadRefit::behind(const EditedPass& pass, const std::stop_token& stop,
+                       const std::function<void()>& measure) const {
+    struct Returned {
+        PublicImageModelImpl& model;
+        ImageHead own = model.givenHead();
+        ~Returned() { model.setHead(own); }
+    } const returned{m_model};
+    m_model.setHead({});
+    const auto head = m_fit(pass, stop);
+    m_model.setHead(head);
+    measure();
+}
+
 void OpenedModel::saveHead(const std::string& path) const {
     if (!m_parts->fittedHead)
         throw OptionError("save_head",
@@ -388,6 +485,7 @@ void OpenedModel::setHead(const HeadToGive& given, const std::stop_token& stop,
     model.setHead({});
     o.answer = "own", o.num_classes = 0;
     p.head = {}, p.headKey.clear(), p.headOf = nullptr, p.fittedHead.reset();
+    p.refit = nullptr;
     p.probes = std::make_unique<EditProbes>(*p.model, p.options);
     p.headKey = given.key;
     if (given.choice.kind == HeadKind::Automatic || given.choice.kind == HeadKind::None) return;
@@ -399,6 +497,14 @@ void OpenedModel::setHead(const HeadToGive& given, const std::stop_token& stop,
                                                          const ProgressCallback& watch) {
         return again(imagesOf(fresh), stopped, watch).head;
     };
+    if (made.kept && given.fitting)
+        p.refit = [&model, choice = fittedAs(given.choice, *made.kept), data = given.fitting,
+                   classes = given.classes](const EditedPass& pass,
+                                            const std::stop_token& stopped) {
+            const auto features = pictureFeatures(model, data, stopped, {}, pass);
+            return madeOf(std::make_shared<const FeatureHead>(fittedBy(choice, features)), classes)
+                .head;
+        };
     if (made.kept) {
         auto kept = *made.kept;
         if (kept.model.empty()) kept.model = "crc32:" + headHex(checksum());

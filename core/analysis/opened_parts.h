@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/head_refit.h"
 #include "analysis/open_model.h"
 #include "interventions/active_edits.h"
 #include "interventions/edit_probes.h"
@@ -47,6 +48,7 @@ struct OpenedModel::Parts {
     std::string headKey;
     /// Makes the head for a model: fits it where it is fitted.
     std::function<ImageHead(ModelImpl&, const std::stop_token&, const ProgressCallback&)> headOf;
+    HeadRefit::Fit refit;  ///< null: the head was not fitted on pictures that are at hand
     std::shared_ptr<const FeatureHead> fittedHead;  ///< for a file; null: none
     std::string path, checkpoint;                   // as they were asked for
     std::int64_t newest = -1;                       // step of a checkpoint of the run, then

@@ -42,16 +42,23 @@ const ColumnTable<EditEffect>& effectFacts() {
         columns::number(&E::changedAnswers, "changed_answers", {"Changed answers", {1, true}})};
     return all;
 }
-const ColumnTable<PairedChange>& changeColumns() {
+ColumnTable<PairedChange> changeColumns() {
     using C = PairedChange;
-    static const ColumnTable<C> all = {
-        columns::text(&C::metric, "metric", {"Metric"}),
-        columns::number(&C::base, "base", {"Without edits", {4}}),
-        columns::number(&C::edited, "edited", {"With edits", {4}}),
-        columns::number(&C::change, "change", {"Change", {4, false, true}, {}, "low", "high"}),
-        columns::number(&C::low, "low"),
-        columns::number(&C::high, "high")};
-    return all;
+    return {columns::text(&C::metric, "metric", {"Metric"}),
+            columns::number(&C::base, "base", {"Without edits", {4}}),
+            columns::number(&C::edited, "edited", {"With edits", {4}}),
+            columns::number(&C::change, "change", {"Change", {4, false, true}, {}, "low", "high"}),
+            columns::number(&C::low, "low"),
+            columns::number(&C::high, "high")};
+}
+/// Of a head that is fitted anew behind the edits, beside the columns of the one that stays.
+ColumnTable<PairedChange> refitColumns() {
+    using C = PairedChange;
+    return {columns::number(&C::edited, "refit",
+                            {"Head fitted anew", {4}, "Whether it can still be told"}),
+            columns::number(&C::change, "refit_change",
+                            {"Change then", {4, false, true}, {}, "refit_low", "refit_high"}),
+            columns::number(&C::low, "refit_low"), columns::number(&C::high, "refit_high")};
 }
 
 const ColumnTable<VerifyReport>& verifyFacts() {
@@ -95,13 +102,23 @@ Evaluation evaluationOf(const Answer& answer) {
 }
 
 Answer answerOf(const EditEffect& effect) {
-    return {{factsOf(effectFacts(), effect),
-             tableOf("changes", "Changes", changeColumns(), effect.changes)}};
+    auto changes = tableOf("changes", "Changes", changeColumns(), effect.changes);
+    if (!effect.refit.empty())
+        for (auto& column : tableOf("", "", refitColumns(), effect.refit).columns)
+            changes.columns.push_back(std::move(column));
+    return {{factsOf(effectFacts(), effect), std::move(changes)}};
 }
 
 EditEffect editEffectOf(const Answer& answer) {
     auto effect = factsIn(effectFacts(), answer);
-    effect.changes = rowsOf(changeColumns(), answer.table("changes"));
+    const auto& changes = answer.table("changes");
+    effect.changes = rowsOf(changeColumns(), changes);
+    if (changes.find("refit")) {
+        effect.refit = rowsOf(refitColumns(), changes);
+        for (std::size_t k = 0; k < effect.refit.size(); ++k)
+            effect.refit[k].metric = effect.changes[k].metric,
+            effect.refit[k].base = effect.changes[k].base;
+    }
     return effect;
 }
 

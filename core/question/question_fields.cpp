@@ -137,6 +137,9 @@ Specs evalSpecs() {
                   ".npz images, a folder with one folder of pictures for each class, or "
                   "text files and token shards"),
         askedPath("save_head", "a .safetensors file that the fitted head is kept in, for --head"),
+        askedField("refit", FieldKind::Boolean,
+                   "with --edit, of a head that is fitted: also with one that is fitted anew "
+                   "behind the edits"),
         askedPath("tokenizer", "tokenizer for a text: gpt2, or a tokenizer file or folder")};
     append(all, minimalPairFields());
     append(all,
@@ -403,6 +406,8 @@ void checkTogether(const Question& question) {
             throw OptionError("--step", "is given with --checkpoint; give one of them");
         if (question.option("examples") && model.edits.empty())
             throw OptionError("--examples", "is for --edit, which is missing");
+        if (question.value("refit", false) && model.edits.empty())
+            throw OptionError("--refit", "is for --edit, which is missing");
         if (question.option("examples") && question.option("pairs"))
             throw OptionError("--examples", "is given with --pairs; give one of them");
     }

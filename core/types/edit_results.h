@@ -28,6 +28,8 @@ struct EditEffect {
     std::int64_t examples = 0, answers = 0;
     std::int64_t different = 0;  ///< examples by what they show; 0: not known
     std::vector<PairedChange> changes;
+    /// The same with a head that is fitted anew behind the edits; empty: not measured.
+    std::vector<PairedChange> refit = {};
     std::int64_t rightToWrong = 0, wrongToRight = 0;  ///< how many answers changed
     double changedAnswers = 0.0;                      ///< fraction of answers that differ
 };
@@ -42,6 +44,8 @@ struct AblationRow {
         EditOp how = EditOp::Zero;
         PairedChange change;
         double changedAnswers = 0.0;
+        /// With a head that is fitted anew behind it, where that was measured.
+        std::optional<PairedChange> refit = {};
         bool operator==(const Way&) const = default;
     };
     std::vector<Way> ways;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/adapter.h"
 #include "cli/command_line.h"
 #include "datasets/pictures.h"
 #include "files/atomic_file.h"
@@ -155,6 +156,50 @@ TEST_F(GivenHeads, AnalysesMeasureWithAHead) {
     }
 }
 
+// A head that stays says what the model says without a part; one that is fitted anew, what its
+// features tell.
+TEST_F(GivenHeads, AHeadIsFittedAnewBehindEdits) {
+    const auto eval = [&](const std::string& edit, const std::string& more) {
+        const auto o = runCli("eval --json " + kFeatures + " --data " + flat() + " --edit \"" +
+                              edit + "\" " + more);
+        EXPECT_EQ(o.code, 0) << o.err;
+        return json(o);
+    };
+    const std::string last = "blocks.1.hook_resid_post ";
+    for (const std::string head : {"means", "ridge"}) {
+        const auto turned = eval(last + "scale -1", "--refit --head " + head);
+        EXPECT_LT(turned["edited"]["accuracy"], 0.5) << head;
+        EXPECT_EQ(turned["refit"]["edited"]["accuracy"], 1.0) << head;
+        auto alone = eval(last + "scale -1", "--head " + head), same = turned;
+        EXPECT_TRUE(alone.find("refit") == alone.end());
+        same.erase("refit");
+        EXPECT_EQ(alone, same) << "the head that stays says the same";
+        // Nothing is told by what is the same for all; and what changes nothing changes nothing.
+        EXPECT_NEAR(eval(last + "zero", "--refit")["refit"]["edited"]["accuracy"].get<double>(),
+                    1.0 / 3, 1e-9);
+        EXPECT_EQ(eval(last + "scale 1", "--refit --head " + head)["refit"]["change"]["loss"], 0.0);
+    }
+    const std::string ablate =
+        "ablate " + kFeatures + " --data " + flat() + " --what mlp,heads --untrained 0 --json ";
+    auto rows = json(runCli(ablate + "--refit"))["rows"];
+    const auto plain = json(runCli(ablate))["rows"];
+    ASSERT_EQ(rows.size(), plain.size());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        EXPECT_GE(rows[k]["refit_change"], rows[k]["refit_low"]);
+        EXPECT_NEAR(rows[k]["refit_change"].get<double>(),
+                    rows[k]["refit"].get<double>() - rows[k]["base"].get<double>(), 1e-12);
+        for (const char* name : {"refit", "refit_change", "refit_low", "refit_high"})
+            rows[k].erase(name);
+        EXPECT_EQ(rows[k], plain[k]);
+    }
+    expectRefused("eval " + kFeatures + " --data " + flat() + " --refit", 2, "is for --edit");
+    expectRefused("eval " + kTexts + " --head texts --data " + flat() +
+                      " --edit \"layer 1 mlp zero\" --refit",
+                  2, "heads that were fitted");
+    expectRefused("ablate " + kTexts + " --head texts --data " + flat() + " --refit", 2,
+                  "heads that were fitted");
+}
+
 TEST_F(GivenHeads, TextsNameClasses) {
     const auto names = write("names.txt", "a cat\na dog\n\na tree\n");
     const auto look = json(runCli("inspect --json --kind attention-sa " + kTexts + " --image " +
@@ -183,6 +228,44 @@ TEST_F(GivenHeads, TextsNameClasses) {
     expectRefused("inspect --kind attention-sa " + kCases + "siglip --image " + picture("a") +
                       " --texts " + names,
                   2, "no tokenizer");
+}
+
+// A tokenizer that is not there, or cannot be read, is no reason to have no texts.
+TEST_F(GivenHeads, RowsOfIdsStandForTexts) {
+    for (const char* name : {"config.json", "model.safetensors", "preprocessor_config.json"})
+        fs::create_directories(file("clip")),
+            fs::copy_file(kTexts + "/" + name, file("clip/" + std::string(name)));
+    const auto tokenizer = core::checkpointTokenizer(kTexts, 0);
+    ASSERT_TRUE(tokenizer);
+    std::string texts, ids;
+    for (const std::string name : {"a cat", "a dog"}) {
+        texts += name + "\n", ids += name + " :";
+        for (const auto id : tokenizer->encodeTyped("a photo of a " + name + "."))
+            ids += " " + std::to_string(id);
+        ids += "\n";
+    }
+    const auto look = [&](const std::string& model, const std::string& rows) {
+        return "inspect --json --kind attention-sa " + model + " --image " + picture("a") +
+               " --texts " + rows;
+    };
+    const auto named = json(runCli(look(kTexts, write("names.txt", texts))));
+    const auto plain = runCli(look(file("clip"), write("ids.txt", ids)));
+    ASSERT_EQ(plain.code, 0) << plain.err;
+    EXPECT_EQ(json(plain)["classes"], named["classes"]);
+    EXPECT_EQ(json(plain)["probabilities"], named["probabilities"]);
+    // A file that is no tokenizer; and rows without names.
+    write("clip/tokenizer.json", "{}");
+    const auto bare = runCli(look(file("clip"), write("bare.txt", "320 19 699\n320,23,699\n")));
+    ASSERT_EQ(bare.code, 0) << bare.err;
+    EXPECT_EQ(json(bare)["classes"], (std::vector<std::string>{"320 19 699", "320,23,699"}));
+    const auto refused = [&](const std::string& rows, const std::string& words) {
+        expectRefused(look(file("clip"), write("rows.txt", rows)), 2, words);
+    };
+    refused("a cat\n", "give rows of ids");
+    refused("1 2\na cat: 3 x\n", "give rows of ids");
+    refused("1 99999999\n", "knows ids below");
+    refused("a: 1\na: 2\n", "for two rows");
+    expectRefused(look(kCases + "siglip", write("short.txt", "1 2\n")), 2, "fill each row up");
 }
 
 TEST_F(GivenHeads, AnswersWithoutAHeadAreRefused) {

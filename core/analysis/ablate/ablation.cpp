@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "analysis/ablate/ablation.h"
+#include "analysis/head_refit.h"
 #include "analysis/open_model.h"
 #include "analysis/pairs/claims.h"
 #include "analysis/parts/part_rows.h"
@@ -59,12 +60,14 @@ public:
     bool isPrepared() const { return m_prepared; }
 
     AblationTable run(std::stop_token stop, const ProgressCallback& progress,
-                      const std::function<void(const AblationTable&)>& partial) {
+                      const std::function<void(const AblationTable&)>& partial,
+                      const HeadRefit* refit) {
         const torch::NoGradGuard noGrad;
         const EvaluationMode evaluation(m_model);
         if (!m_prepared) prepare();
         m_prepared = true;
-        const double stages = 1.0 + 0.4 * m_how.cumulative + 0.6 * m_how.pairs;
+        const double stages =
+            1.0 + 2.0 * (refit != nullptr) + 0.4 * m_how.cumulative + 0.6 * m_how.pairs;
         const auto report = [&](double done) {
             if (stop.stop_requested() || (progress && !progress(done / stages))) throw Cancelled();
         };
@@ -80,6 +83,10 @@ public:
             m_measured = std::move(table);
         }
         double done = 1.0;
+        if (refit) {
+            fitAnew(*m_measured, *refit, stop, [&](double f) { report(done + 2.0 * f); });
+            done += 2.0;
+        }
         if (m_how.cumulative) cumulate(*m_measured, [&](double f) { report(done + 0.4 * f); });
         done += 0.4 * m_how.cumulative;
         if (m_how.pairs) pair(*m_measured, [&](double f) { report(done + 0.6 * f); });
@@ -417,6 +424,50 @@ private:
         }
     }
 
+    /// Measures each part out with a head that is fitted behind it; of another example's values
+    /// the first draw.
+    void fitAnew(AblationTable& table, const HeadRefit& refit, const std::stop_token& stop,
+                 const std::function<void(double)>& report) {
+        std::set<std::pair<std::string, EditOp>> fitted;
+        for (auto& trial : m_trials) {
+            const auto& part = m_table.rows[trial.row].part;
+            const auto op = trial.editor.edit(0).op;
+            const auto row = std::find_if(table.rows.begin(), table.rows.end(),
+                                          [&](const AblationRow& one) { return one.part == part; });
+            const auto way = std::find_if(row->ways.begin(), row->ways.end(),
+                                          [&](const auto& one) { return one.how == op; });
+            // Once, also after it was cancelled.
+            if (!fitted.emplace(part, op).second || way->refit) continue;
+            std::optional<ActiveEdits> drawn;  // whose values are those of other examples
+            if (op == EditOp::Resample) {
+                EditList list;
+                list.edits = {trial.editor.edit(0)};
+                drawn.emplace(m_model, m_options, list,
+                              withOwnExamples(m_interventions.data, m_data));
+            }
+            const EditedPass pass = [&](const ModelInput& input, const DatasetPtr& data,
+                                        const std::vector<std::int64_t>& indices) {
+                if (m_session) m_session->prepareBatch(input, data, indices);
+                if (drawn) drawn->prepareBatch(input, data, indices);
+                trial.editor.keepStreams({}, {});
+                return forward(input, drawn ? drawn->editor() : trial.editor);
+            };
+            ExampleScores anew;
+            refit.behind(pass, stop, [&] {
+                for (std::size_t first = 0; first < m_order.size();
+                     first += static_cast<std::size_t>(m_how.batchSize)) {
+                    const auto batch = batchAt(first, 0);
+                    anew.add(pass(core::inputOf(batch, device()), m_data, indicesAt(first, 0)),
+                             batch, m_options.ignoredTarget());
+                }
+            });
+            way->refit = pairedChange(m_how.metric, metricOf(m_base), metricOf(anew),
+                                      m_base.targets, m_base.content);
+            report(static_cast<double>(&trial - m_trials.data() + 1) /
+                   static_cast<double>(m_trials.size()));
+        }
+    }
+
     // The way of the joint measurements: the mean where it was asked for, else zero.
     EditOp jointWay() const {
         return std::find(m_how.how.begin(), m_how.how.end(), EditOp::Mean) != m_how.how.end()
@@ -486,7 +537,8 @@ private:
 AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
                      const Interventions& interventions, const AblationOptions& how,
                      std::stop_token stop, const ProgressCallback& progress,
-                     const std::function<void(const AblationTable&)>& partial, std::any* kept) {
+                     const std::function<void(const AblationTable&)>& partial, std::any* kept,
+                     const HeadRefit* refit) {
     how.check();
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
     std::any own;
@@ -498,7 +550,7 @@ AblationTable ablate(ModelImpl& model, const ModelOptions& options, const Datase
     }
     const auto ablation = std::any_cast<std::shared_ptr<Ablation>>(state);
     try {
-        auto table = ablation->run(std::move(stop), progress, partial);
+        auto table = ablation->run(std::move(stop), progress, partial, refit);
         state.reset();
         return table;
     } catch (const Cancelled&) {
@@ -515,10 +567,12 @@ AblationTable ablate(OpenedModel& opened, const DatasetPtr& data,
                      const std::stop_token& stop, const ProgressCallback& progress,
                      const std::function<void(const AblationTable&)>& partial, std::any* kept) {
     AblationTable table;
-    opened.withData(
-        data, interventions, how.batchSize, [&](ModelImpl& model, const Interventions& all) {
-            table = ablate(model, opened.options(), data, all, how, stop, progress, partial, kept);
-        });
+    const auto refit = how.refit ? opened.headRefit() : nullptr;
+    opened.withData(data, interventions, how.batchSize,
+                    [&](ModelImpl& model, const Interventions& all) {
+                        table = ablate(model, opened.options(), data, all, how, stop, progress,
+                                       partial, kept, refit.get());
+                    });
     return table;
 }
 

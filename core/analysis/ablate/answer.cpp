@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/ablate/answer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -22,6 +23,28 @@ struct AblationLine {
     PairedChange adds{
         "", columns::kNone, columns::kNone, columns::kNone, columns::kNone, columns::kNone};
 };
+
+/// Of a head that is fitted anew behind a part, where that was measured.
+ColumnTable<AblationLine> refitColumns(bool percent) {
+    using Row = AblationLine;
+    const NumberFormat value{percent ? 1 : 4, percent},
+        change{percent ? 1 : 4, percent, true, true};
+    const auto number = [](const char* key, columns::Shown shown, double PairedChange::*member) {
+        return columns::found<Row>(
+            ColumnKind::Number, key,
+            [member](Row& r) -> double& {
+                if (!r.way.refit) r.way.refit.emplace();
+                return (*r.way.refit).*member;
+            },
+            std::move(shown));
+    };
+    return {
+        number("refit", {"Head fitted anew", value, "Whether classes can still be told without it"},
+               &PairedChange::edited),
+        number("refit_change", {"Change then", change, {}, "refit_low", "refit_high"},
+               &PairedChange::change),
+        number("refit_low", {}, &PairedChange::low), number("refit_high", {}, &PairedChange::high)};
+}
 
 ColumnTable<AblationLine> lineColumns(bool percent, const std::string& use = {}) {
     using Row = AblationLine;
@@ -176,6 +199,10 @@ Answer answerOf(const AblationTable& table, const ClaimedUses& uses) {
     Answer answer{
         {factsOf(ablationFacts(), table),
          tableOf("rows", "", lineColumns(percent, useHeading(table.metric, uses.least)), lines)}};
+    if (std::any_of(lines.begin(), lines.end(),
+                    [](const auto& line) { return line.way.refit.has_value(); }))
+        for (auto& column : tableOf("", "", refitColumns(percent), lines).columns)
+            answer.tables.back().columns.push_back(std::move(column));
     for (auto& column : factsOf(claimColumns(), uses).columns)
         answer.tables.front().columns.push_back(std::move(column));
     if (!table.untrained.empty())
@@ -193,7 +220,11 @@ Answer answerOf(const AblationTable& table, const ClaimedUses& uses) {
 
 AblationTable ablationTableOf(const Answer& answer) {
     auto table = factsIn(ablationFacts(), answer);
-    for (auto& line : rowsOf(lineColumns(true), answer.table("rows"))) {
+    const auto& rows = answer.table("rows");
+    const auto refit =
+        rows.find("refit") ? rowsOf(refitColumns(true), rows) : std::vector<AblationLine>();
+    std::size_t at = 0;
+    for (auto& line : rowsOf(lineColumns(true), rows)) {
         if (table.rows.empty() || table.rows.back().part != line.row.part) {
             line.row.edit = editOfText(line.edit);
             if (std::isfinite(line.adds.change)) {
@@ -204,6 +235,11 @@ AblationTable ablationTableOf(const Answer& answer) {
             table.rows.push_back(line.row);
         }
         line.way.change.metric = table.metric;
+        if (at < refit.size() && std::isfinite(refit[at].way.refit->edited)) {
+            line.way.refit = refit[at].way.refit;
+            line.way.refit->metric = table.metric, line.way.refit->base = line.way.change.base;
+        }
+        ++at;
         table.rows.back().ways.push_back(line.way);
     }
     if (const auto* removed = answer.find("cumulative"))

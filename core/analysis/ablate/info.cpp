@@ -51,6 +51,9 @@ const FieldTable<AblationChoice>& ablationFields() {
                             "then remove more and more parts, the least important first"),
             fields::boolean(&O::pairs, "part_pairs", "Pairs of parts",
                             "and the pairs of the ten strongest parts"),
+            fields::boolean(&O::refit, "refit", "Fit the head anew",
+                            "of features with a fitted head: also with one that is fitted anew "
+                            "behind each part: whether classes can still be told"),
             fields::integer(&O::untrained, "untrained", "Untrained models",
                             "models with fresh weights that answer, too: nothing is said of the "
                             "parts of a model that answers no better",
@@ -97,6 +100,8 @@ double passesOf(const AblationChoice& choice, double parts, double examples, dou
     double passes = examples * (parts * (has("zero") + has("mean") + resample) + 1 + resample);
     passes += has("mean") * references;
     if (choice.cumulative) passes += examples * parts;
+    // The pictures that a head is fitted on are usually two thirds.
+    if (choice.refit) passes += 3.0 * examples * parts * static_cast<double>(choice.how.size());
     const double strongest = std::min(kStrongestParts, parts);
     if (choice.pairs) passes += examples * strongest * (strongest - 1) / 2;
     return passes;
@@ -169,7 +174,8 @@ std::string ablationText(const AblationTable& table, const std::vector<std::stri
         text += row.part + std::string(row.part.size() < 42 ? 42 - row.part.size() : 0, ' ');
         for (const auto& way : row.ways)
             text += std::string("  ") + editOpName(way.how) + change(" %+7.3g", way.change.change) +
-                    change(" [%+.3g", way.change.low) + change(", %+.3g]", way.change.high);
+                    change(" [%+.3g", way.change.low) + change(", %+.3g]", way.change.high) +
+                    (way.refit ? change(", head anew %+.3g", way.refit->change) : std::string());
         text += (uses[r].empty() ? "" : "  " + uses[r]) + "\n";
     }
     if (!table.cumulative.empty())

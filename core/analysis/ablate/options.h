@@ -21,6 +21,7 @@ struct AblationOptions {
     std::int64_t batchSize = 250;
     int draws = 3;  ///< how many Resample averages
     bool cumulative = false, pairs = false;
+    bool refit = false;                  ///< also with a head that is fitted anew behind each part
     std::vector<double> untrained = {};  ///< AblationTable::untrained
 
     /// Throws OptionError for an unknown group or metric and for other operations.
@@ -34,7 +35,7 @@ struct AblationChoice {
     std::string metric = "auto";
     std::vector<std::string> how = {"zero", "mean", "resample"};
     std::vector<std::string> what = AblationOptions().what;
-    bool cumulative = false, pairs = false;
+    bool cumulative = false, pairs = false, refit = false;
     std::int64_t untrained = 4;  ///< models with fresh weights beside it
 };
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "analysis/ablate/ablation.h"
+#include "analysis/head_refit.h"
 #include "analysis/pairs/claims.h"
 #include "analysis/parts/part_rows.h"
 #include "analysis/run_analysis.h"
@@ -28,7 +29,7 @@ AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& mode
         if (std::find(choice.how.begin(), choice.how.end(), editOpName(op)) != choice.how.end())
             how.how.push_back(op);
     how.what = choice.what;
-    how.cumulative = choice.cumulative, how.pairs = choice.pairs;
+    how.cumulative = choice.cumulative, how.pairs = choice.pairs, how.refit = choice.refit;
     if (model.input() == InputKind::Tokens) how.batchSize = kTextBatch;
     return how;
 }
@@ -37,6 +38,7 @@ AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice
                           const Watch<AblationTable>& watch) {
     auto how = optionsOf(choice, subject.model->options());
     how.check();
+    if (how.refit) (void)subject.model->headRefit();  // throws where there is none
     const double fresh = choice.untrained > 0 ? kShareOfUntrained : 0.0;
     const auto from = [&](double first, double last) -> ProgressCallback {
         if (!watch.progress) return {};
