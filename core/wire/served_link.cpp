@@ -226,8 +226,7 @@ std::string SocketLink::waitingText(const std::string& what) const {
     const auto since = ", " + std::to_string(seconds.count()) + " s";
     if (!what.empty()) return what + since;
     if (m_notebook) return "waiting for the cell" + since;
-    return "waiting for " + m_name + since +
-           ": it answers in run.log(), between two cells and in served.wait()";
+    return "waiting for " + m_name + since + ": it answers between two steps, or two cells";
 }
 
 ServedMessage SocketLink::receive(const std::string& what) {

@@ -255,9 +255,9 @@ TEST(ServedLink, SaysForHowLongItWaits) {
         core::ServedPass pass;
         pass.split = "validation", pass.indices = {0};
         link.forward(pass, {});
-        EXPECT_EQ(waited, notebook ? "waiting for the cell, 2 s"
-                                   : "waiting for small, 2 s: it answers in run.log(), between two "
-                                     "cells and in served.wait()");
+        EXPECT_EQ(waited,
+                  notebook ? "waiting for the cell, 2 s"
+                           : "waiting for small, 2 s: it answers between two steps, or two cells");
         EXPECT_EQ(last, "");
     }
 }
