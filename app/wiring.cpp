@@ -461,10 +461,12 @@ widgets::JobItem jobItem(const Measurement& one) {
         case State::Running: {
             job.state = widgets::JobItem::State::Running;
             const auto left = one.secondsLeft();
-            job.detail = left ? QStringLiteral("%1 %, about %2 left")
-                                    .arg(qRound(100.0 * job.fraction))
-                                    .arg(widgets::roughDuration(*left))
-                              : QString::fromStdString(one.analysis.progressText);
+            const auto waits = one.job->waits();
+            job.detail = !waits.isEmpty() ? waits
+                         : left           ? QStringLiteral("%1 %, about %2 left")
+                                      .arg(qRound(100.0 * job.fraction))
+                                      .arg(widgets::roughDuration(*left))
+                                : QString::fromStdString(one.analysis.progressText);
             break;
         }
         case State::Done:

@@ -119,6 +119,36 @@ class TestPictures(Asking):
                 self.same(self.ask(folder, "duel", str(folder), **data, untrained=0), self.ask(served, "duel", served, examples=24, untrained=0))
             served.close()
 
+    def test_along_kept_steps(self):
+        """A cell of a map and an answer at each step that run.weights() has kept, computed by the model of now."""
+        images, inputs, names = self.pictures(PUBLIC / "vit")
+        model, cell = self.model("vit", "eager"), {"kind": "attention-sa", "layer": 2, "index": 2, "source": 3, "to": 5, "sample": 4}
+        with relascope.Run(self.own_folder() / "run") as run:
+            served = self.served(model, inputs, classes=names, show={"images": images, "patch": 8}, run=run)
+            with self.assertRaisesRegex(EngineError, "served:test keeps no weights; give serve\\(\\) a run"):
+                self.ask(served, "along", **cell)
+            wanted, now = {}, {name: each.clone() for name, each in model.state_dict().items()}
+            for step, factor in (5, 1.0), (10, 1.5), (20, 0.5):
+                model.load_state_dict({name: factor * each if each.is_floating_point() else each for name, each in now.items()})
+                run.weights(step, model.state_dict())
+                with torch.no_grad():
+                    found = model.eval()(inputs["pixel_values"][4:5], output_attentions=True)
+                wanted[step] = float(found.attentions[1][0, 1, 3, 5]), found.logits.softmax(1)[0]
+            model.load_state_dict(now)
+            answer = self.ask(served, "along", **cell)
+            self.assertEqual([each["step"] for each in answer["steps"]], [5, 10, 20])
+            for each in answer["steps"]:
+                self.assertAlmostEqual(each["value"], wanted[each["step"]][0], delta=1e-5)
+                self.assertAlmostEqual(each["probability"], float(wanted[each["step"]][1][answer["answer"]]), delta=1e-5)
+            self.assertTrue(all(torch.equal(each, now[name]) for name, each in model.state_dict().items()))
+            at = self.ask(served, "heads", checkpoint="10", sample=4)
+            self.assertEqual(at["step"], 10)
+            for step in 10, 11:  # the nearest
+                found = self.ask(served, "inspect", step=step, sample=4, kind="attention-sa", layer=2)
+                self.assertEqual(found["step"], 10)
+            with self.assertRaisesRegex(EngineError, "'11' is none of the steps that test has kept \\(3 from 5 to 20\\)"):
+                self.ask(served, "heads", checkpoint="11", sample=4)
+
     def test_attributes_come_with_examples(self):
         images, inputs, names = self.pictures(PUBLIC / "vit")
         near = np.random.default_rng(1).integers(0, 2, (len(images), 9, 9)).astype(np.float32)

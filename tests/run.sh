@@ -12,6 +12,7 @@ need_clang_format
 need_tensorboard
 need_mcp_client
 need_watch_python
+need_notebook
 need_wheel_tools || true
 need_pyside
 # One folder for both: what is built without the window is not built again with it.

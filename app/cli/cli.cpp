@@ -116,11 +116,10 @@ public:
 enum class AnswersAs { CommandLine, Json, Any };  // Any: also what takes no --json
 
 // Runs a command. Throws RefusedWords, and what the command throws.
-// Says once what a program that serves a model waits for, and stops on signals.
+// Says what a program that serves a model is waited for, and stops on signals.
 wire::ServedWait untilSignals() {
-    return [stop = stopOnSignals(), said = std::string()](const std::string& text) mutable {
-        if (!text.empty() && text != said) std::cerr << "waiting: " << plainName(text) << "\n";
-        if (!text.empty()) said = text;
+    return [stop = stopOnSignals(), line = WaitingLine()](const std::string& text) mutable {
+        line.show(text);
         return !stop.stop_requested();
     };
 }

@@ -25,6 +25,7 @@
 #include "data/token_prefix.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
+#include "model/served/served_options.h"
 #include "options/metrics.h"
 #include "question/question_fields.h"
 #include "run/run_folder.h"
@@ -118,7 +119,7 @@ int evaluate(const Asked& a, const Call& call) {
     const auto whole = [&](const char* name) { return asked.value<std::int64_t>(name); };
     const auto stepWord = asked.text("step"), file = asked.text("data");
     if (!stepWord.empty()) requireStep("--step", stepWord);
-    if (!stepWord.empty() && !core::isRunFolder(path))
+    if (!stepWord.empty() && !core::isServedName(path) && !core::isRunFolder(path))
         throw OptionError("--step", "needs a run folder: only runs have kept weights");
     const auto step = stepOf(stepWord);
     const auto chosen = step.number >= 0

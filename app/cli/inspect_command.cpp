@@ -26,6 +26,7 @@
 #include "interventions/edit_words.h"
 #include "model/public/public_options.h"
 #include "model/recorded/recorded_options.h"
+#include "model/served/served_options.h"
 #include "question/question_fields.h"
 #include "question/question_input.h"
 #include "run/captures.h"
@@ -124,11 +125,12 @@ InspectResult inspectInput(InspectArguments a, const ProbeSample* input = nullpt
     if (recorded && a.step < 0)
         if (const auto steps = core::captureSteps(a.path + "/captures"); !steps.empty())
             a.step = steps.back();
-    if ((a.step >= 0 || !a.named.empty()) && !core::isRunFolder(a.path))
+    const bool served = core::isServedName(a.path);
+    if ((a.step >= 0 || !a.named.empty()) && !served && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
     const bool ownInput = core::hasOwnInput(a.input);
     // A capture holds maps alone; edits need the weights.
-    if (a.step >= 0 && !ownInput && a.edits.empty() && (!input || recorded)) {
+    if (a.step >= 0 && !served && !ownInput && a.edits.empty() && (!input || recorded)) {
         const std::string captures = a.path + "/captures";
         const auto steps = core::captureSteps(captures);
         const auto number = a.input.value<std::int64_t>("sample");

@@ -103,4 +103,22 @@ void ProgressLine::done() {
     m_open = false;
 }
 
+void WaitingLine::show(const std::string& said) {
+    const auto text = plainName(said);
+    if (text == m_shown) return;
+    m_shown = text;
+    if (isatty(STDERR_FILENO) != 0) {
+        std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
+        std::fflush(stderr);
+        return;
+    }
+    if (text.empty()) return;
+    std::string cause = text;  // the seconds are none
+    std::erase_if(cause, [](char c) { return c >= '0' && c <= '9'; });
+    const auto now = std::chrono::steady_clock::now();
+    if (cause == m_cause && now - m_said < std::chrono::minutes(1)) return;
+    m_cause = cause, m_said = now;
+    std::fprintf(stderr, "%s\n", text.c_str());
+}
+
 }  // namespace relascope::cli

@@ -45,4 +45,17 @@ private:
     std::chrono::steady_clock::time_point m_shown;
 };
 
+// What is waited for, on stderr: one line rewritten on a terminal, one for each cause, and once a
+// minute, otherwise.
+
+class WaitingLine {
+public:
+    /// An empty text takes the line away.
+    void show(const std::string& text);
+
+private:
+    std::string m_shown, m_cause;
+    std::chrono::steady_clock::time_point m_said{};
+};
+
 }  // namespace relascope::cli

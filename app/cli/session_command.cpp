@@ -38,6 +38,7 @@ wire::Frame runCommand(serve::Request& request) {
     struct Threads {  // --threads is of this command alone
         ~Threads() { core::initDevices(sessionThreads()); }
     } const restored;
+    const wire::ServedWaitScope wait(request.wait());
     const auto answer =
         answerCommand(words, request.stop(), [&](double fraction) { request.progress(fraction); });
     return {{{"code", answer.code}, {"said", answer.said}},

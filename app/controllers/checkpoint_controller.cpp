@@ -172,10 +172,11 @@ bool isFar(const QString& path) {
 }
 
 /// A model that another program serves, which has no files.
-OpenedCheckpoint openServed(const std::string& path, const LongJob& job,
-                            const std::stop_token& stop) {
-    const wire::ServedWaitScope wait(
-        [&](const std::string&) { return !stop.stop_requested() && !job.stop.stop_requested(); });
+OpenedCheckpoint openServed(const std::string& path, LongJob& job, const std::stop_token& stop) {
+    const wire::ServedWaitScope wait([&](const std::string& text) {
+        job.setWaits(text);
+        return !stop.stop_requested() && !job.stop.stop_requested();
+    });
     const auto link = wire::openServedDoor(core::doorOf(path));
     OpenedCheckpoint opened;
     auto& info = opened.info;

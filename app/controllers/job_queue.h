@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -98,9 +99,19 @@ inline widgets::Background backgroundOn(JobQueue& queue) {
 // One long job at a time, shown in a strip with progress and Cancel. Late results are dropped.
 
 /// State shared by a long job and the window: its progress, and whether it was cancelled.
-struct LongJob {
+class LongJob {
+public:
     std::atomic<double> fraction{0.0};
     std::stop_source stop;
+    /// What it waits for, as "waiting for the cell, 12 s"; empty: nothing.
+    QString waits() const {
+        const std::lock_guard lock(m_mutex);
+        return m_waits;
+    }
+    void setWaits(const std::string& text) {
+        const std::lock_guard lock(m_mutex);
+        m_waits = QString::fromStdString(text);
+    }
     /// Runs a function on the window's thread as long as the job is wanted; for parts of its
     /// result.
     std::function<void(std::function<void()>)> report;
@@ -113,6 +124,10 @@ struct LongJob {
             return !queue.stop_requested() && !stop.stop_requested();
         };
     }
+
+private:
+    mutable std::mutex m_mutex;
+    QString m_waits;
 };
 
 class LongTask : public QObject {

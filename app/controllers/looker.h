@@ -14,6 +14,7 @@
 #include <QString>
 
 #include "app/controllers/job_queue.h"
+#include "model/served/served_link.h"
 #include "types/answer.h"
 #include "types/error.h"
 #include "wire/requests.h"
@@ -69,6 +70,10 @@ public:
                 LongJob& job, std::stop_token stop) mutable {
                 if (job.stop.stop_requested()) throw Cancelled();  // cancelled before the job began
                 Engine models{opened->session, *prober};
+                const core::ServedWaitScope wait([&job](const std::string& text) {
+                    job.setWaits(text);
+                    return true;  // the progress says whether it is wanted
+                });
                 return work(models, job, job.callback(std::move(stop)));
             },
             std::move(done), std::move(refused), std::move(with));

@@ -49,7 +49,11 @@ JobStrip::JobStrip(QWidget* parent)
     m_tick.setInterval(50);
     connect(&m_delay, &QTimer::timeout, this, [this] { show(); });
     connect(&m_tick, &QTimer::timeout, this, [this] {
-        if (m_job) m_bar->setValue(static_cast<int>(1000.0 * m_job->fraction));
+        if (!m_job) return;
+        m_bar->setValue(static_cast<int>(1000.0 * m_job->fraction));
+        const auto waits = m_job->waits();
+        m_bar->setVisible(waits.isEmpty());  // it would stand still, and takes room
+        m_text->setText(waits.isEmpty() ? m_what : QStringLiteral("%1: %2").arg(m_what, waits));
     });
     connect(m_cancel, &QPushButton::clicked, this, [this] {
         if (!m_job) return;
@@ -72,6 +76,8 @@ void JobStrip::setInline() {
 
 void JobStrip::begin(const QString& text, std::shared_ptr<LongJob> job) {
     m_job = std::move(job);
+    m_what = text;
+    m_bar->show();
     m_text->setText(text);
     m_bar->setValue(0);
     m_tick.start();

@@ -36,7 +36,7 @@ namespace relascope::app {
 
 // Strips below a panel's head: a long job with progress and Cancel, and an error message.
 
-struct LongJob;
+class LongJob;
 class LongTask;
 
 /// Appears when a job takes longer than the delay; the old content stays visible meanwhile.
@@ -65,6 +65,7 @@ private:
     QProgressBar* m_bar;
     QPushButton* m_cancel;
     QTimer m_delay, m_tick;
+    QString m_what;
     std::shared_ptr<LongJob> m_job;
 };
 

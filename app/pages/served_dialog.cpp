@@ -112,7 +112,7 @@ void ServedDialog::fill(const std::vector<wire::FoundDoor>& doors) {
                              "import relascope\n"
                              "served = relascope.serve(model, data)")
             : QStringLiteral("The model stays in its program, which answers between two steps of "
-                             "its training."));
+                             "its training, or two cells of a notebook."));
 }
 
 }  // namespace relascope::app

@@ -84,8 +84,7 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 
 Frame RequestHandler::answer(Request& request) {
     m_data.follow(request.stop(), request.progress());
-    const wire::ServedWaitScope wait(
-        [&](const std::string&) { return !request.stop().stop_requested(); });
+    const wire::ServedWaitScope wait(request.wait());
     const auto what = wire::valueOf<std::string>(request.message(), "m");
     if (what == "open") return opened(request);
     if (what == "probe") return probe(request);

@@ -280,6 +280,12 @@ bool Request::progress(double fraction) {
     return !m_stop.stop_requested();
 }
 
+void Request::waits(const std::string& text) {
+    if (text == m_waits) return;
+    m_waits = text;
+    m_send({{"waits", text}}, {});
+}
+
 void Request::part(Json part, const Bytes& blob) {
     m_send({{"part", std::move(part)}}, blob);
 }

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <functional>
 #include <stop_token>
+#include <string>
 
 #include "wire/frame.h"
+#include "wire/served_link.h"
 
 namespace relascope::serve {
 
@@ -34,6 +36,15 @@ public:
     std::function<bool(double)> progress() {
         return [this](double fraction) { return progress(fraction); };
     }
+    /// Says what is waited for before it goes on; empty: nothing any more.
+    void waits(const std::string& text);
+    /// waits() as a callback, which returns false once the request is cancelled.
+    wire::ServedWait wait() {
+        return [this](const std::string& text) {
+            waits(text);
+            return !m_stop.stop_requested();
+        };
+    }
     void part(wire::Json part, const wire::Bytes& blob = {});
     /// Whether maps of a text are wanted; the other side may change it while the request is
     /// answered.
@@ -46,6 +57,7 @@ private:
     Send m_send;
     std::function<void()> m_giveWay;
     std::chrono::steady_clock::time_point m_reported{};
+    std::string m_waits;
 };
 
 using Handler = std::function<wire::Frame(Request&)>;

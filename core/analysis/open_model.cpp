@@ -12,6 +12,7 @@
 #include "analysis/edited_model.h"
 #include "analysis/opened_parts.h"
 #include "analysis/pairs/pair_reading.h"
+#include "analysis/steps_here.h"
 #include "checkpoint/adapter.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/family_form.h"
@@ -171,6 +172,17 @@ std::unique_ptr<CheckpointSource> openKept(const std::string& run, const std::st
 
 StepToOpen stepToOpen(const std::string& run, std::int64_t step) {
     const std::string number = std::to_string(step);
+    const auto opened = [&](std::int64_t nearest) -> StepToOpen {
+        const std::string found = std::to_string(nearest);
+        return {found, "step " + found +
+                           (nearest == step ? " (kept)" : " (kept nearest to " + number + ")")};
+    };
+    if (isServedName(run)) {
+        const auto steps = stepsHere(run);
+        const auto nearest = std::ranges::min_element(
+            steps, {}, [&](const KeptStep& kept) { return std::abs(kept.step - step); });
+        return nearest == steps.end() ? StepToOpen{number, ""} : opened(nearest->step);
+    }
     if (hasCheckpoint(run, step)) return {number, ""};
     const KeptWeights kept(run);
     const auto* nearest = kept.nearest(step);
@@ -181,10 +193,7 @@ StepToOpen stepToOpen(const std::string& run, std::int64_t step) {
             throw Error(problem +
                         (nearest ? "; the nearest kept step is " + std::to_string(nearest->step)
                                  : std::string("; no other step was kept")));
-    if (!nearest) return {number, ""};
-    const std::string found = std::to_string(nearest->step);
-    return {found, "step " + found +
-                       (nearest->step == step ? " (kept)" : " (kept nearest to " + number + ")")};
+    return nearest ? opened(nearest->step) : StepToOpen{number, ""};
 }
 
 EditData OpenedModel::Parts::completed(EditData data) const {

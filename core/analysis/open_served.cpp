@@ -13,16 +13,16 @@ namespace relascope::core {
 namespace {
 
 // The kept step of that number. Throws OptionError where the program keeps no such one.
-std::int64_t servedStep(const ServedDeclaration& declared, const std::string& checkpoint) {
+std::int64_t servedStep(const std::string& name, const std::vector<std::int64_t>& steps,
+                        const std::string& checkpoint) {
     std::int64_t step = -1;
     const auto* end = checkpoint.data() + checkpoint.size();
     const auto read = std::from_chars(checkpoint.data(), end, step);
-    const auto& steps = declared.steps;
     if (read.ec == std::errc() && read.ptr == end &&
         std::find(steps.begin(), steps.end(), step) != steps.end())
         return step;
     throw OptionError(
-        "step", "'" + checkpoint + "' is none of the steps that " + declared.name + " has kept (" +
+        "step", "'" + checkpoint + "' is none of the steps that " + name + " has kept (" +
                     (steps.empty()
                          ? std::string("it has kept none")
                          : std::to_string(steps.size()) + " from " + std::to_string(steps.front()) +
@@ -48,7 +48,7 @@ void OpenedModel::Parts::openServed(const std::string& named, const std::string&
         checksum = weights.crc32;
         served = [link, before = weights.version] { return link->version() == before; };
     } else {
-        choice.step = step = servedStep(declared, wanted);
+        choice.step = step = servedStep(declared.name, weights.steps, wanted);
     }
     model = std::make_shared<ServedModelImpl>(options, link, choice);
     classNames = declared.classNames;

@@ -188,6 +188,7 @@ void SocketLink::connect() {
                     "the two.");
     const auto memory = hello.message.find("memory");
     m_memory = memory != hello.message.end() && *memory == true;
+    m_notebook = hello.message.value("notebook", false);
     auto declared = ask(ServedWriter(Json{{"m", "declare"}}), "declare").message;
     declared.erase("m"), declared.erase("id");
     m_declaration = std::move(declared);
@@ -196,6 +197,7 @@ void SocketLink::connect() {
 void SocketLink::send(ServedWriter writer) {
     const auto [bytes, file] = std::move(writer).frame(m_memory);
     std::size_t sent = 0;
+    m_heard = std::chrono::steady_clock::now();
     while (sent < bytes.size()) {
         const auto took = sendWithFile(m_socket.get(), std::span(bytes).subspan(sent),
                                        sent == 0 ? file.get() : -1);
@@ -216,10 +218,27 @@ void SocketLink::send(ServedWriter writer) {
     }
 }
 
-ServedMessage SocketLink::receive() {
+// Empty as long as nothing unusual is to be said.
+std::string SocketLink::waitingText(const std::string& what) const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::steady_clock::now() - m_heard);
+    if (seconds < kSilence) return what;
+    const auto since = ", " + std::to_string(seconds.count()) + " s";
+    if (!what.empty()) return what + since;
+    if (m_notebook) return "waiting for the cell" + since;
+    return "waiting for " + m_name + since + ": it answers between two steps, or two cells";
+}
+
+ServedMessage SocketLink::receive(const std::string& what) {
     std::array<std::uint8_t, 1 << 16> bytes;
     const auto wait = core::servedWait();
-    const auto began = std::chrono::steady_clock::now();
+    struct Saying {  // takes back what was said
+        ~Saying() {
+            if (said) wait({});
+        }
+        const core::ServedWait& wait;
+        bool said = false;
+    } saying{wait};
     for (;;) {
         if (auto message = m_reader.next()) return std::move(*message);
         std::vector<Descriptor> files;
@@ -234,11 +253,9 @@ ServedMessage SocketLink::receive() {
         if (errno != EAGAIN && errno != EWOULDBLOCK) lost();
         pollfd waiting{m_socket.get(), POLLIN, 0};
         ::poll(&waiting, 1, 100);
-        const bool silent = std::chrono::steady_clock::now() - began > kSilence;
-        if (wait && !wait(silent ? "the program that serves " + m_name +
-                                       " is busy; it answers in run.log(), between two cells and "
-                                       "in served.wait()"
-                                 : std::string())) {
+        const auto text = waitingText(what);
+        saying.said |= wait && !text.empty();
+        if (wait && !wait(text)) {
             // What is still on its way would be taken for the next answer.
             m_socket = Descriptor();
             throw Cancelled();
@@ -247,18 +264,16 @@ ServedMessage SocketLink::receive() {
 }
 
 ServedMessage SocketLink::answer(std::uint64_t id) {
+    std::string waitsFor;
     for (;;) {
-        auto message = receive();
+        auto message = receive(waitsFor);
         const auto what = servedValue<std::string>(message.message, "m");
         if (what == "bye") lost();
         if (what == "waiting") {
-            const auto wait = core::servedWait();
-            if (wait && !wait(message.message.value("text", std::string()))) {
-                m_socket = Descriptor();
-                throw Cancelled();
-            }
+            waitsFor = message.message.value("text", std::string());
             continue;
         }
+        m_heard = std::chrono::steady_clock::now();
         if (!isAbout(message.message, id)) continue;  // of a request that was cancelled
         if (what != "error") return message;
         const auto text = servedValue<std::string>(message.message, "text");
@@ -425,6 +440,8 @@ core::ServedWeights SocketLink::weights() {
         if (const auto step = answer.message.find("step");
             step != answer.message.end() && step->is_number_integer())
             weights.step = step->get<std::int64_t>();
+        weights.steps = answer.message.value("steps", std::vector<std::int64_t>());
+        std::sort(weights.steps.begin(), weights.steps.end());
         return weights;
     });
 }

@@ -3,6 +3,7 @@
 // sockets (formats.md section 24). The other side is not trusted.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -86,7 +87,9 @@ public:
 private:
     void connect();
     void send(ServedWriter writer);
-    ServedMessage receive();
+    /// The next message. `what`: what is waited for, if it is known.
+    ServedMessage receive(const std::string& what = {});
+    std::string waitingText(const std::string& what) const;
     /// Sends a request, and returns the first answer that `wanted` names; errors are thrown.
     ServedMessage ask(ServedWriter writer, const char* wanted);
     /// The next message about request `id`, after `waiting` ones.
@@ -106,6 +109,8 @@ private:
     ServedReader m_reader;
     Json m_declaration;
     bool m_memory = false;
+    bool m_notebook = false;                          ///< the process answers between two cells
+    std::chrono::steady_clock::time_point m_heard{};  ///< when it was asked, or has answered
     std::uint64_t m_id = 0;
 };
 

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <utility>
 
+#include "model/served/served_link.h"
 #include "options/builtin_resources.h"
 #include "run/run_process.h"
 #include "wire/host.h"
@@ -260,6 +261,8 @@ void Session::readFrames(Lock& lock, Peer& peer, const std::string& host) const 
         mail.heard = true;
         if (m.contains("progress"))
             mail.fraction = valueOf<double>(m, "progress");
+        else if (m.contains("waits"))
+            mail.waits = valueOf<std::string>(m, "waits");
         else if (m.contains("part"))
             mail.parts.emplace_back(m["part"], std::move(frame.blob));
         else
@@ -305,6 +308,7 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
     connection.send(bytes);
     connection.write();  // another thread may be waiting for frames
     auto reported = Clock::now() - kInterval;
+    const auto wait = core::servedWait();
     for (;;) try {
             while (!mail.parts.empty()) {
                 const auto [json, blob] = std::move(mail.parts.front());
@@ -326,10 +330,11 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
             if (Clock::now() - reported >= kInterval) {
                 reported = Clock::now();
                 const double fraction = mail.fraction;
+                const std::string waits = mail.waits;
                 bool wanted = true;
                 {
                     const Unlocked callback(lock);
-                    wanted = !progress || progress(fraction);
+                    wanted = (!wait || wait(waits)) && (!progress || progress(fraction));
                 }
                 if (!wanted) {
                     connection.send(frameBytes({{"cancel", id}}));

@@ -86,7 +86,8 @@ public:
     /// asked while the connection is made.
     Session(const Host& host, std::function<bool()> wanted);
 
-    /// Sends a request, and returns the answer of the session, `ok` and the blob; starts the
+    /// Sends a request, and returns the answer of the session, `ok` and the blob; servedWait() of
+    /// this thread gets what the session waits for meanwhile. Starts the
     /// process if there is none. A request that names a path in the mirror of a host (wire/host.h),
     /// or the host as "host", goes to a session there. A request that meets a session which ends
     /// because it was idle is sent again, once. Throws the exception of the session; Cancelled, at
@@ -128,6 +129,7 @@ private:
     /// What has come for a request and was not taken yet.
     struct Mail {
         double fraction = 0.0;
+        std::string waits;  ///< what the session waits for
         std::deque<std::pair<Json, Bytes>> parts;
         std::optional<Frame> answer;
         bool heard = false;  ///< the session has begun

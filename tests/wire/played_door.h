@@ -48,12 +48,13 @@ class PlayedDoor {
 public:
     using Answer = std::function<void(PlayedDoor&, const ServedMessage&)>;
     /// At `path`, else in a folder of its own.
-    explicit PlayedDoor(Answer answer, const std::string& path = {})
+    explicit PlayedDoor(Answer answer, const std::string& path = {}, bool notebook = false)
         : m_path(path.empty() ? (std::filesystem::create_directories(m_folder.path()),
                                  m_folder / "small.served")
                               : path),
           m_listening(listenAt(m_path)),
           m_answer(std::move(answer)),
+          m_notebook(notebook),
           m_thread([this](std::stop_token stop) { serve(stop); }) {}
 
     const std::string& path() const { return m_path; }
@@ -102,7 +103,8 @@ private:
                           {"version", "x"},
                           {"pid", 1},
                           {"name", "small"},
-                          {"memory", true}});
+                          {"memory", true},
+                          {"notebook", m_notebook}});
                 } else if (what == "declare") {
                     auto declared = smallDeclaration();
                     declared["id"] = message->message.at("id");
@@ -119,6 +121,7 @@ private:
     std::string m_path;
     Descriptor m_listening, m_socket;
     Answer m_answer;
+    bool m_notebook;
     std::jthread m_thread;
 };
 

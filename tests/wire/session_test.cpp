@@ -2,6 +2,7 @@
 // The side of the window of a session, with played sessions: slow ones, silent ones, and ones that
 // end or send what nobody agreed on.
 #include "wire/session.h"
+#include "wire/served_link.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -108,7 +109,9 @@ TEST(Session, AnswersWithPartsProgressAndABlob) {
         EXPECT_EQ(request["to"], 2);
         const auto id = request["id"];
         played.send({{"id", id}, {"progress", 0.5}});
+        played.send({{"id", id}, {"waits", "waiting for the cell, 2 s"}});
         played.send({{"id", id}, {"part", 1}}, {1});
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
         played.send({{"id", 999}, {"part", "of another request"}});
         played.send({{"id", id}, {"part", 2}}, {2, 2});
         played.send({{"id", id}, {"ok", std::nan("")}}, {3, 3, 3});
@@ -118,6 +121,11 @@ TEST(Session, AnswersWithPartsProgressAndABlob) {
     EXPECT_FALSE(session.isRunning());
     std::vector<int> parts;
     double most = 0.0;
+    std::string waits;
+    const core::ServedWaitScope wait([&](const std::string& text) {
+        waits = text;
+        return true;
+    });
     const Frame frame = session.ask(
         "count", {{"to", 2}},
         [&](double fraction) {
@@ -128,6 +136,7 @@ TEST(Session, AnswersWithPartsProgressAndABlob) {
             parts.push_back(part.get<int>());
             EXPECT_EQ(blob.size(), static_cast<std::size_t>(parts.back()));
         });
+    EXPECT_EQ(waits, "waiting for the cell, 2 s");
     EXPECT_EQ(parts, (std::vector{1, 2}));
     EXPECT_TRUE(std::isnan(frame.message.get<double>()));
     EXPECT_EQ(frame.blob, Bytes(3, 3));

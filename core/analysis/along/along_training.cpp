@@ -9,8 +9,10 @@
 #include "analysis/answer_names.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
+#include "analysis/steps_here.h"
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/series.h"
+#include "model/served/served_options.h"
 #include "run/run_folder.h"
 #include "types/error.h"
 
@@ -174,7 +176,12 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
                             const std::function<void(const AlongTraining&)>& partial) {
     auto steps = options.steps;
     if (steps.empty())
-        for (const auto& kept : KeptWeights(run).localSteps()) steps.push_back(kept.step);
+        for (const auto& kept : stepsHere(run)) steps.push_back(kept.step);
+    const bool served = isServedName(run);
+    if (steps.empty() && served)
+        throw Error(run +
+                    " keeps no weights; give serve() a run, and call run.weights(step, "
+                    "model.state_dict())");
     if (steps.empty())
         throw Error(
             run + (isRunFolder(run) && isSeries(run)
@@ -183,11 +190,13 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
     std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
     std::map<std::int64_t, std::uint32_t> weights;
-    for (const auto& kept : KeptWeights(run).steps()) weights[kept.step] = kept.checksum;
+    if (!served)
+        for (const auto& kept : KeptWeights(run).steps()) weights[kept.step] = kept.checksum;
     Reader reader(run, device, sample, classNames, options);
     auto& along = reader.along;
     along.wanted = static_cast<std::int64_t>(steps.size());
-    if (options.known && options.steps.empty() && !options.known->steps.empty()) {
+    // A program that serves other weights under the same name would not be noticed.
+    if (!served && options.known && options.steps.empty() && !options.known->steps.empty()) {
         along = *options.known;
         along.wanted = static_cast<std::int64_t>(steps.size());
         std::erase_if(along.steps, [&](const AlongStep& at) {
@@ -214,9 +223,13 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
                 std::upper_bound(along.steps.begin(), along.steps.end(), step,
                                  [](const auto& a, const auto& b) { return a.step < b.step; });
             along.steps.insert(place, step);
-        } catch (const FileError&) {
+        } catch (const Error&) {
             // A run that trains may drop a kept step for another one.
-            if (!options.steps.empty() || KeptWeights(run).find(steps[k])) throw;
+            if (!options.steps.empty() || stop.stop_requested()) throw;
+            const auto here = stepsHere(run);
+            const auto step = steps[k];
+            if (std::any_of(here.begin(), here.end(), [&](auto& one) { return one.step == step; }))
+                throw;
             --along.wanted;
             continue;
         }
@@ -242,7 +255,8 @@ MapCell cellOf(const AlongChoice& choice, const std::optional<MapCell>& shown) {
 
 AlongTraining runAlongTraining(AnalysisSubject& subject, const AlongChoice& choice,
                                const Watch<AlongTraining>& watch) {
-    if (subject.run.empty()) throw Error("Only runs keep weights along training: open a run.");
+    const auto keeper = keeperOf(subject);
+    if (keeper.empty()) throw Error("Only runs keep weights along training: open a run.");
     const auto& sample = sampleOf(subject);
     AlongOptions options;
     options.cell = cellOf(choice, subject.cell);
@@ -254,10 +268,10 @@ AlongTraining runAlongTraining(AnalysisSubject& subject, const AlongChoice& choi
         return model.answerNames(sample, subject.classNames).find(choice.answer, "answer");
     };
     if (!choice.answer.empty())
-        options.answer = subject.model ? idIn(*subject.model)
-                                       : idIn(OpenedModel(subject.run, "", subject.device));
+        options.answer =
+            subject.model ? idIn(*subject.model) : idIn(OpenedModel(keeper, "", subject.device));
     try {
-        return alongTraining(subject.run, subject.device, sample, subject.classNames, options,
+        return alongTraining(keeper, subject.device, sample, subject.classNames, options,
                              watch.stop, watch.progress, watch.partial);
     } catch (const OptionError& error) {
         if (error.field() == "i") throw OptionError("source", error.message());

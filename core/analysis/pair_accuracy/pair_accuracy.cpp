@@ -6,8 +6,8 @@
 
 #include "analysis/open_model.h"
 #include "analysis/pairs/sentence_batches.h"
+#include "analysis/steps_here.h"
 #include "answers/column_table.h"
-#include "checkpoint/kept_weights.h"
 
 namespace relascope::core {
 namespace {
@@ -29,7 +29,8 @@ void listTokens(const SentenceBatches& batches, std::size_t sentence, int pair, 
 /// The pair accuracy at the kept steps of a run, of all pairs and of each phenomenon.
 Table stepsOf(const AnalysisSubject& subject, const SentenceBatches& batches, bool mean,
               const std::function<void(double)>& report) {
-    if (subject.run.empty())
+    const auto keeper = keeperOf(subject);
+    if (keeper.empty())
         throw OptionError("along", "needs a run, which keeps weights along training");
     using namespace columns;
     const NumberFormat percent{1, true};
@@ -38,9 +39,9 @@ Table stepsOf(const AnalysisSubject& subject, const SentenceBatches& batches, bo
                            number("pair_accuracy", {"Pair accuracy", percent, {}, "low", "high"}),
                            number("low", {{}, percent}), number("high", {{}, percent}),
                            number("difference", {"Difference", {2, false, true}}));
-    const auto kept = KeptWeights(subject.run).localSteps();
+    const auto kept = stepsHere(keeper);
     for (std::size_t k = 0; k < kept.size(); ++k) {
-        OpenedModel opened(subject.run, std::to_string(kept[k].step), subject.device);
+        OpenedModel opened(keeper, std::to_string(kept[k].step), subject.device);
         if (subject.leaveOutTrainingEdits) opened.leaveOutTrainingEdits();
         const auto model = opened.edited(batches.interventions());
         const auto scores = batches.scoreAll(*model, mean, [&](double done) {

@@ -72,6 +72,7 @@ struct ServedScores {
 struct ServedWeights {
     std::uint32_t crc32 = 0;
     std::int64_t version = 0, step = -1;
+    std::vector<std::int64_t> steps = {};  ///< whose weights the program has kept, ascending
 };
 
 /// Examples as people see them; an absent tensor has no sizes.
@@ -127,8 +128,9 @@ public:
 };
 using ServedLinkPtr = std::shared_ptr<ServedLink>;
 
-/// Called several times a second while an answer is waited for, with what is waited for or an empty
-/// text; returns false to cancel.
+/// Called several times a second while an answer is waited for, with what is waited for, as
+/// "waiting for the cell, 12 s", or an empty text: at first, and after another one once the answer
+/// has come. Returns false to cancel.
 using ServedWait = std::function<bool(const std::string& text)>;
 
 /// What `wait` returns while it exists is asked on this thread. Inline, since programs that do not

@@ -139,8 +139,12 @@ def _remembered(served: "Served", key: Any, make: Any) -> dict[str, Any]:
     return found
 
 
+def _kept_steps(served: "Served") -> list[int]:
+    return sorted(served.run._kept_steps("weights")) if served.run is not None else []
+
+
 def _kept_step(served: "Served", step: Any) -> dict[str, Any]:
-    if served.run is None or type(step) is not int or step not in served.run._kept_steps("weights"):
+    if type(step) is not int or step not in _kept_steps(served):
         raise PassError("weights", f"of step {str(step)[:20]} are not kept; call run.weights(step, model.state_dict())")
     path = served.run.path
     return _remembered(served, step, lambda: _fitting(served, reading.Run(path).weights(step), f"step {step}"))
@@ -229,7 +233,7 @@ def declared(served: "Served") -> dict[str, Any]:
                     "gradient": point.gradient, "replace": point.replace} for point in found.points.values()],
         "left_out": found.left_out, "splits": splits,
         "can": {"gradients": any(point.gradient for point in found.points.values()), "fresh": served.fresh is not None,
-                "encode": served.examples._encode is not None, "steps": sorted(served.run._kept_steps("weights")) if served.run is not None else []}}
+                "encode": served.examples._encode is not None, "steps": _kept_steps(served)}}
     if served.crc[0] == version:  # else it takes a while, and `checksum` computes it
         message["crc32"] = served.crc[1]
     path = _tokenizer_path(served)
@@ -280,7 +284,7 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
         _backward(served, peer, message, blob)
     elif kind == "checksum":
         with served.lock:
-            crc = {} if message.get("version_only") is True else {"crc32": served.checksum()}
+            crc = {} if message.get("version_only") is True else {"crc32": served.checksum(), "steps": _kept_steps(served)}
             peer.send({"m": "checksum", "id": number, **crc, "version": version_of(served), "step": step_of(served)})
     elif kind not in ("cancel", "put", "unchanged"):  # what comes too late is of no request any more
         raise PassError("m", f"is '{str(kind)[:40]}', which is no request")

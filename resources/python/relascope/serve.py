@@ -37,6 +37,7 @@ _REMEMBER = 30.0  # seconds after the last request of a question that its weight
 _ANSWER = 2.0   # seconds that a training answers for, before it goes on for as long
 _TRACED = 64    # tokens of a text in which the points are found
 _LINGER = 0.05  # seconds that the next request of a question may take
+_GAP = 1.0      # seconds between two requests of a question, at most, before a cell
 _open: "weakref.WeakSet[Served]" = weakref.WeakSet()
 
 
@@ -76,8 +77,9 @@ class Served:
         self.kept_steps: dict[Any, tuple[dict[str, Any], float]] = {}  # weights of other steps, and when they were asked for
         self._door: Optional[Door] = None
         self._loop: Any = None
+        self._cells: Any = None   # the shell of a notebook
         self._answering, self._rested, self.crc = False, 0.0, (-1, 0)
-        self._warned = self._forgets = False
+        self._warned = self._forgets = self._later = False
         self.patience = 30.0      # seconds that a pass waits for the other side
         self._wanted, rank = _name(name), _rank()
         if rank and not rank.startswith("rank 0"):
@@ -94,6 +96,9 @@ class Served:
             with contextlib.suppress(RuntimeError):  # no loop runs
                 self._loop = sys.modules["asyncio"].get_running_loop()  # of a notebook, between whose cells is time
                 self._loop.add_reader(self._door.fileno(), self._between_cells)
+        self._cells = _kernel() if self._loop is not None else None
+        if self._cells is not None:
+            self._cells.events.register("pre_run_cell", self._before_cell)
         _open.add(self)
 
     def __fspath__(self) -> str:
@@ -130,6 +135,9 @@ class Served:
         if self._loop is not None:
             with contextlib.suppress(RuntimeError, ValueError, OSError):
                 self._loop.remove_reader(door.fileno())
+        if self._cells is not None:
+            with contextlib.suppress(ValueError):
+                self._cells.events.unregister("pre_run_cell", self._before_cell)
         door.close({"m": "bye"})
         self.weights.close()
         self.snapshots.clear()
@@ -185,6 +193,7 @@ class Served:
             elif asked:
                 self._say_waiting(self._rested - began, False)
             self._before_training(asked)
+            self._answer_later()
         except Exception as error:  # noqa: BLE001: whatever it is
             self._warn(f"{type(error).__name__}: {error}")
 
@@ -208,8 +217,7 @@ class Served:
             if peer.waiting and (again or peer.told != number):
                 peer.told = number
                 with contextlib.suppress(Gone):
-                    peer.send({"m": "waiting", "id": number, "seconds": seconds,
-                               "text": "the training continues, and answers at one of its next steps"})
+                    peer.send({"m": "waiting", "id": number, "seconds": seconds, "text": "waiting for a step of the training"})
 
     def _before_training(self, asked: bool) -> None:
         """The weights that a question is about are kept while the training changes them; graphs are not."""
@@ -244,6 +252,7 @@ class Served:
                 peer.lose_graph()
 
     def _between_cells(self) -> None:
+        self._later = False
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 self.answer(0.0)
@@ -252,6 +261,22 @@ class Served:
         if self._loop is not None and not self._forgets:  # nothing else calls once all is idle
             self._forgets = True
             self._loop.call_later(_REMEMBER + 1, _forget_later, weakref.ref(self))
+
+    def _answer_later(self) -> None:
+        """What a cell has taken from the sockets and not answered: the loop does not see it any more."""
+        if self._loop is not None and self._door is not None and not self._later and any(peer.waiting for peer in self._door.peers.values()):
+            self._later = True
+            self._loop.call_soon_threadsafe(self._between_cells)
+
+    def _before_cell(self, *_: Any) -> None:
+        """A cell may train, and a question that has begun continues behind it."""
+        try:
+            if self._door is not None and not self._answering:
+                asked = self._door.poll(0)
+                self._before_training(asked or any(time.monotonic() - peer.asked < _GAP for peer in self._door.peers.values()))
+                self._answer_later()
+        except Exception as error:  # noqa: BLE001: whatever it is
+            self._warn(f"{type(error).__name__}: {error}")
 
     def _say_trouble(self) -> None:
         if self._door is not None and self._door.trouble:
@@ -340,7 +365,7 @@ class Served:
         try:
             try:
                 if not peer.greeted:
-                    if not door.greet(peer, dict(message), {"name": self.name, "program": self.program}):
+                    if not door.greet(peer, dict(message), {"name": self.name, "program": self.program, "notebook": self._cells is not None}):
                         raise Gone
                     return
                 answers.answer(self, peer, message, blob)
@@ -373,6 +398,12 @@ def _first(given: Any, length: int) -> Any:
     if isinstance(given, Mapping):
         return {name: _first(each, length) for name, each in given.items()}
     return type(given)(_first(each, length) for each in given) if type(given) in (list, tuple) else given
+
+
+def _kernel() -> Any:
+    """The shell that runs the cells of this notebook, if it is one."""
+    made = sys.modules.get("IPython")
+    return made.get_ipython() if made is not None else None
 
 
 def _name(given: str) -> str:
