@@ -13,6 +13,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/data_source.h"
+#include "interventions/relation_file.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/analysis/declared_view.h"
@@ -74,6 +75,33 @@ TEST_F(MeasurementsTest, GoOnWhenAnotherRunIsChosenAndAreShownWithTheirRun) {
     ASSERT_TRUE(waitUntil([&] { return !view()->isEmpty(); }));
     EXPECT_EQ(measurements().all().size(), 1u) << "it was not measured again";
     EXPECT_TRUE(measurements().all()[0]->seen());
+}
+
+TEST_F(MeasurementsTest, OfARelationThatIsFittedAgainAreOfTheOldOne) {
+    first = finishedRun();
+    ASSERT_TRUE(waitUntil([this] { return c().runEdits.points() != nullptr; }));
+    const auto file = folder.filePath("same.safetensors").toStdString();
+    core::RelationFile relation;
+    relation.rank = relation.places = 1, relation.width = 16;
+    relation.a.assign(16, 1.0F), relation.b.assign(16, 1.0F), relation.mean.assign(16, 0.0F);
+    relation.point = "blocks.0.hook_resid_pre", relation.fact = "same";
+    core::writeRelation(relation, file);
+    c().runEdits.addWords(QString::fromStdString("fitted " + file + " out"));
+    ASSERT_EQ(c().runEdits.list().edits.size(), 1U);
+    QTest::keyClick(window.get(), Qt::Key_6, Qt::ControlModifier);
+    page()->showTab("scan");
+    scan()->setValues({{"examples", std::int64_t{60}}, {"seconds", std::int64_t{2}}});
+    choose(first);
+    click(scan()->runButton());
+    ASSERT_EQ(measurements().all().size(), 1u);
+    ASSERT_TRUE(ended(0));
+    const auto one = measurements().all()[0];
+    ASSERT_EQ(one->state(), State::Done) << one->problem().toStdString();
+    ASSERT_TRUE(one->asked.edits[0].anyEnabled());
+    EXPECT_EQ(measurements().done(one->analysis, one->asked), one);
+    relation.bias = 2.0F;
+    core::writeRelation(relation, file);
+    EXPECT_EQ(measurements().done(one->analysis, one->asked), nullptr);
 }
 
 TEST_F(MeasurementsTest, GoOnWhenATrainingBegins) {

@@ -463,6 +463,7 @@ public:
     Curve(const Layout::Curve& curve, DeclaredView* view)
         : PlotView(shownText(curve.name), view), Part(this), m_of(curve) {
         setMinimumHeight(curve.height);
+        if (m_of.request) QWidget::setCursor(Qt::PointingHandCursor);
         connect(this, &PlotView::chosen, view, [this, view](int at) {
             setCursor(m_x[static_cast<std::size_t>(at)]);
             view->choose(this, {0, at});

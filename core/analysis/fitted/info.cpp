@@ -139,7 +139,7 @@ Layout::Curve::Shown curveOfLayers(const Seen& seen) {
         if (seen.answer.has("layer") && names[k] == seen.answer.text("layer"))
             shown.current = static_cast<int>(k);
     }
-    shown.title = "AUC by layer; a click chooses the layer to fit";
+    shown.title = "AUC by layer";
     shown.xTitle = "After layer", shown.yTitle = "AUC";
     shown.range = {0.5, 1.0};
     shown.lines.push_back({"AUC", auc});
