@@ -137,6 +137,8 @@ class TestPictures(Asking):
             model.load_state_dict(now)
             answer = self.ask(served, "along", **cell)
             self.assertEqual([each["step"] for each in answer["steps"]], [5, 10, 20])
+            stored = [int(relascope.reading.Safetensors(f"{run.path}/weights/step-{step}.safetensors").metadata["crc32"]) for step in (5, 10, 20)]
+            self.assertEqual([each["weights"] for each in answer["steps"]], stored)
             for each in answer["steps"]:
                 self.assertAlmostEqual(each["value"], wanted[each["step"]][0], delta=1e-5)
                 self.assertAlmostEqual(each["probability"], float(wanted[each["step"]][1][answer["answer"]]), delta=1e-5)

@@ -231,7 +231,7 @@ class TestTraining(Serving):
         with contextlib.suppress(TimeoutError):
             while True:
                 kinds.append(client.receive(0.1)[0]["m"])
-        self.assertTrue(client.waited and "the training continues" in client.waited[0]["text"])
+        self.assertTrue(client.waited and "a step of the training" in client.waited[0]["text"])
         self.assertIn("scores", kinds)
         client.close()
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model that another program serves, opened as a checkpoint is.
 #include <algorithm>
-#include <charconv>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "analysis/opened_parts.h"
 #include "data/served_data.h"
@@ -12,22 +14,22 @@
 namespace relascope::core {
 namespace {
 
-// The kept step of that number. Throws OptionError where the program keeps no such one.
-std::int64_t servedStep(const std::string& name, const std::vector<std::int64_t>& steps,
-                        const std::string& checkpoint) {
-    std::int64_t step = -1;
-    const auto* end = checkpoint.data() + checkpoint.size();
-    const auto read = std::from_chars(checkpoint.data(), end, step);
-    if (read.ec == std::errc() && read.ptr == end &&
-        std::find(steps.begin(), steps.end(), step) != steps.end())
-        return step;
-    throw OptionError(
-        "step", "'" + checkpoint + "' is none of the steps that " + name + " has kept (" +
-                    (steps.empty()
-                         ? std::string("it has kept none")
-                         : std::to_string(steps.size()) + " from " + std::to_string(steps.front()) +
-                               " to " + std::to_string(steps.back())) +
-                    "); leave it out for the weights as they are");
+// The kept step of that number, with its checksum. Throws OptionError where the program keeps no
+// such one.
+std::pair<std::int64_t, std::uint32_t> servedStep(const std::string& name,
+                                                  const ServedWeights& weights,
+                                                  const std::string& checkpoint) {
+    const auto& steps = weights.steps;
+    const auto found = std::ranges::find_if(
+        steps, [&](const auto& kept) { return std::to_string(kept.first) == checkpoint; });
+    if (found != steps.end()) return *found;
+    throw OptionError("step",
+                      "'" + checkpoint + "' is none of the steps that " + name + " has kept (" +
+                          (steps.empty() ? std::string("it has kept none")
+                                         : std::to_string(steps.size()) + " from " +
+                                               std::to_string(steps.front().first) + " to " +
+                                               std::to_string(steps.back().first)) +
+                          "); leave it out for the weights as they are");
 }
 
 }  // namespace
@@ -48,7 +50,8 @@ void OpenedModel::Parts::openServed(const std::string& named, const std::string&
         checksum = weights.crc32;
         served = [link, before = weights.version] { return link->version() == before; };
     } else {
-        choice.step = step = servedStep(declared.name, weights.steps, wanted);
+        std::tie(step, checksum) = servedStep(declared.name, weights, wanted);
+        choice.step = step;
     }
     model = std::make_shared<ServedModelImpl>(options, link, choice);
     classNames = declared.classNames;

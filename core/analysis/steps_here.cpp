@@ -13,7 +13,10 @@ std::string keeperOf(const AnalysisSubject& subject) {
 std::vector<KeptStep> stepsHere(const std::string& keeper) {
     if (!isServedName(keeper)) return KeptWeights(keeper).localSteps();
     std::vector<KeptStep> steps;
-    for (const auto step : servedLink(doorOf(keeper))->weights().steps) steps.push_back({step});
+    for (const auto& [step, checksum] : servedLink(doorOf(keeper))->weights().steps) {
+        steps.push_back({step});
+        steps.back().checksum = checksum;
+    }
     return steps;
 }
 

@@ -14,8 +14,8 @@ namespace relascope::core {
 /// program keeps them (Run.weights of Python); empty where there are none.
 std::string keeperOf(const AnalysisSubject& subject);
 
-/// Its kept steps whose weights can be read at once, ascending; those of a served model are their
-/// numbers alone. Throws Error where nobody serves it any more.
+/// Its kept steps whose weights can be read at once, ascending; of those of a served model their
+/// numbers and checksums. Throws Error where nobody serves it any more.
 std::vector<KeptStep> stepsHere(const std::string& keeper);
 
 }  // namespace relascope::core

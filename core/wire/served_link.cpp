@@ -440,7 +440,7 @@ core::ServedWeights SocketLink::weights() {
         if (const auto step = answer.message.find("step");
             step != answer.message.end() && step->is_number_integer())
             weights.step = step->get<std::int64_t>();
-        weights.steps = answer.message.value("steps", std::vector<std::int64_t>());
+        weights.steps = answer.message.value("steps", decltype(weights.steps)());
         std::sort(weights.steps.begin(), weights.steps.end());
         return weights;
     });

@@ -190,13 +190,12 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
     std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
     std::map<std::int64_t, std::uint32_t> weights;
-    if (!served)
-        for (const auto& kept : KeptWeights(run).steps()) weights[kept.step] = kept.checksum;
+    for (const auto& kept : served ? stepsHere(run) : KeptWeights(run).steps())
+        weights[kept.step] = kept.checksum;
     Reader reader(run, device, sample, classNames, options);
     auto& along = reader.along;
     along.wanted = static_cast<std::int64_t>(steps.size());
-    // A program that serves other weights under the same name would not be noticed.
-    if (!served && options.known && options.steps.empty() && !options.known->steps.empty()) {
+    if (options.known && options.steps.empty() && !options.known->steps.empty()) {
         along = *options.known;
         along.wanted = static_cast<std::int64_t>(steps.size());
         std::erase_if(along.steps, [&](const AlongStep& at) {

@@ -72,7 +72,8 @@ struct ServedScores {
 struct ServedWeights {
     std::uint32_t crc32 = 0;
     std::int64_t version = 0, step = -1;
-    std::vector<std::int64_t> steps = {};  ///< whose weights the program has kept, ascending
+    /// The steps whose weights the program has kept, ascending, with their checksums.
+    std::vector<std::pair<std::int64_t, std::uint32_t>> steps = {};
 };
 
 /// Examples as people see them; an absent tensor has no sizes.

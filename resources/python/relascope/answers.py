@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import tempfile
 import time
@@ -141,6 +142,21 @@ def _remembered(served: "Served", key: Any, make: Any) -> dict[str, Any]:
 
 def _kept_steps(served: "Served") -> list[int]:
     return sorted(served.run._kept_steps("weights")) if served.run is not None else []
+
+
+@functools.lru_cache(maxsize=1024)
+def _checksum_in(path: str, written: int) -> int:
+    return int(reading.Safetensors(path).metadata["crc32"])
+
+
+def _kept_checksums(served: "Served") -> list[list[int]]:
+    """The kept steps, each with the CRC-32 of its weights. One that cannot be read, or has just been removed, is left out."""
+    found = []
+    for step in _kept_steps(served):
+        path = os.path.join(served.run.path, "weights", f"step-{step}.safetensors")
+        with contextlib.suppress(OSError, reading.RunError, KeyError, ValueError):
+            found.append([step, _checksum_in(path, os.stat(path).st_mtime_ns)])
+    return found
 
 
 def _kept_step(served: "Served", step: Any) -> dict[str, Any]:
@@ -284,7 +300,7 @@ def answer(served: "Served", peer: Peer, message: Mapping[str, Any], blob: Any) 
         _backward(served, peer, message, blob)
     elif kind == "checksum":
         with served.lock:
-            crc = {} if message.get("version_only") is True else {"crc32": served.checksum(), "steps": _kept_steps(served)}
+            crc = {} if message.get("version_only") is True else {"crc32": served.checksum(), "steps": _kept_checksums(served)}
             peer.send({"m": "checksum", "id": number, **crc, "version": version_of(served), "step": step_of(served)})
     elif kind not in ("cancel", "put", "unchanged"):  # what comes too late is of no request any more
         raise PassError("m", f"is '{str(kind)[:40]}', which is no request")
