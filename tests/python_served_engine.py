@@ -6,6 +6,7 @@ usage: python_served_engine.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit sta
 """
 import json
 import math
+import subprocess
 import sys
 
 import run_support
@@ -25,6 +26,19 @@ except ImportError as error:
 
 PUBLIC = TOP / "tests/fixtures/golden/public"
 SAME = 1e-4
+# Forwards a socket by its bytes alone.
+RELAY = """
+import os, socket, sys, threading
+there = socket.socket(socket.AF_UNIX)
+there.bind(sys.argv[2]); os.chmod(sys.argv[2], 0o600); there.listen(); print(flush=True)
+def pump(one, other):
+    while data := one.recv(1 << 16): other.sendall(data)
+    other.shutdown(socket.SHUT_WR)
+while True:
+    one, other = there.accept()[0], socket.socket(socket.AF_UNIX)
+    other.connect(sys.argv[1])
+    for pair in (one, other), (other, one): threading.Thread(target=pump, args=pair, daemon=True).start()
+"""
 # What differs by name: the data, the input, the place that was asked.
 NAMED = {"path", "data", "basis", "where", "heading", "sample", "input", "origin", "label", "split", "subject", "a", "b", "a_architecture", "b_architecture"}
 
@@ -118,6 +132,22 @@ class TestPictures(Asking):
             with self.subTest("duel", how=how):
                 self.same(self.ask(folder, "duel", str(folder), **data, untrained=0), self.ask(served, "duel", served, examples=24, untrained=0))
             served.close()
+
+    def test_through_a_relay(self):
+        """A socket that another process forwards, as `ssh -L` does: what goes by memory here goes with the messages there."""
+        images, inputs, names = self.pictures(PUBLIC / "vit", 64)
+        served = self.served(self.model("vit", "eager"), inputs, classes=names, show={"images": images, "patch": 8})
+        folder = relascope.door.runtime_folder()
+        relay = subprocess.Popen([sys.executable, "-c", RELAY, f"{folder}/test.served", f"{folder}/far.served"], stdout=subprocess.PIPE)
+        self.addCleanup(relay.stdout.close)
+        self.addCleanup(relay.wait)
+        self.addCleanup(relay.kill)
+        relay.stdout.readline()
+        for what, options in (("lens", {"sample": 1}), ("ablate", {"examples": 64, "edit": "layer 1 head 1 uniform"})):
+            with self.subTest(what):
+                words = [what, "served:far", *relascope.engine._words(options)]
+                _, found = self.engine.ask({"m": "command", "words": words, "folder": str(self.folder)}, None, [served])
+                self.assertEqual(list(differences(dict(self.ask(served, what, **options)), json.loads(found)))[:5], [])
 
     def test_along_kept_steps(self):
         """A cell of a map and an answer at each step that run.weights() has kept, computed by the model of now."""

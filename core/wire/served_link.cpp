@@ -52,6 +52,14 @@ bool isAbout(const Json& message, std::uint64_t id) {
            found->get<std::uint64_t>() == id;
 }
 
+// The process at the other end of a socket. It is another one than the process that serves where a
+// relay is between them, as of ssh, which passes on no memory.
+pid_t otherEnd(int socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
+}
+
 }  // namespace
 
 ServedTensor ServedMessage::tensor(const Json& entry) const {
@@ -187,7 +195,8 @@ void SocketLink::connect() {
         throw Error(m_name + " is served by another version of relascope; update the older of " +
                     "the two.");
     const auto memory = hello.message.find("memory");
-    m_memory = memory != hello.message.end() && *memory == true;
+    m_memory = memory != hello.message.end() && *memory == true &&
+               hello.message.value("pid", 0) == otherEnd(m_socket.get());
     m_notebook = hello.message.value("notebook", false);
     auto declared = ask(ServedWriter(Json{{"m", "declare"}}), "declare").message;
     declared.erase("m"), declared.erase("id");

@@ -101,7 +101,7 @@ private:
                     send({{"m", "hello"},
                           {"protocol", 1},
                           {"version", "x"},
-                          {"pid", 1},
+                          {"pid", ::getpid()},
                           {"name", "small"},
                           {"memory", true},
                           {"notebook", m_notebook}});

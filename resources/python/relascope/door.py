@@ -49,6 +49,7 @@ def runtime_folder() -> str:
 class Peer:
     """A connection."""
     channel: Channel
+    process: int = 0       # that has connected
     greeted: bool = False
     memory: bool = False
     waiting: list[tuple[dict, Any]] = dataclasses.field(default_factory=list)
@@ -248,11 +249,11 @@ class Door:
         except OSError as error:
             return self._turn_away(error)
         with contextlib.suppress(OSError):
-            user = struct.unpack("3i", made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+            process, user, _ = struct.unpack("3i", made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             channel = Channel(made)
             if user != os.getuid():
                 return channel.close()
-            peer = Peer(channel)
+            peer = Peer(channel, process)
             if len(self.peers) >= MOST_PEERS:
                 with contextlib.suppress(Gone):
                     peer.send({"m": "error", "text": f"{self.name} is asked by {MOST_PEERS} others already", "key": "connections"})
@@ -302,7 +303,8 @@ class Door:
             peer.send({"m": "error", "key": "protocol", "text": f"this is relascope {__version__}, which speaks the protocol {PROTOCOL} of served "
                        "models; use the same version of Relascope on both sides"})
             return False
-        peer.greeted, peer.memory = True, message.get("memory") is True
+        # Another process than the one that asks is a relay, as of ssh, which passes on no memory.
+        peer.greeted, peer.memory = True, message.get("memory") is True and message.get("pid", peer.process) == peer.process
         peer.send({"m": "hello", "protocol": PROTOCOL, "version": __version__, "pid": os.getpid(), "memory": True, **facts})
         return True
 
