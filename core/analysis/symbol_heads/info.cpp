@@ -401,7 +401,8 @@ const RegisterAnalysis kSymbolHeads([] {
     a.place = 160;
     a.title = "Symbol heads";
     a.group = AnalysisGroup::Text;
-    a.summary = "measures which heads and relations carry a rule in context, and which carry a token";
+    a.summary =
+        "measures which heads and relations carry a rule in context, and which carry a token";
     a.purpose =
         "Symbol heads shows a language model sequences of the rule ABA or ABB and patches each "
         "head and relation from a context of the other rule, or of other tokens: which of them "
