@@ -94,7 +94,7 @@ inline std::string shellWord(std::string_view text) {
 /// A field of CSV (RFC 4180): in double quotes where a reader would divide it or strip it; line
 /// ends, tabs and what commands a terminal as escapes (plainName()).
 inline std::string csvField(std::string_view name) {
-    const auto text = plainName(name);
+    auto text = plainName(name);
     const bool bare = text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') &&
                       !text.ends_with(' ');
     if (bare) return text;
