@@ -19,6 +19,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/plain_output.h"
+#include "app/cli/run_text.h"
 #include "files/command_line.h"
 #include "model/served/served_link.h"
 #include "options/field_text.h"
@@ -116,7 +117,7 @@ public:
 enum class AnswersAs { CommandLine, Json, Any };  // Any: also what takes no --json
 
 // Runs a command. Throws RefusedWords, and what the command throws.
-// Says what a program that serves a model is waited for, and stops on signals.
+// Shows what a question to a served model waits for, and stops on signals.
 wire::ServedWait untilSignals() {
     return [stop = stopOnSignals(), line = WaitingLine()](const std::string& text) mutable {
         line.show(text);

@@ -45,9 +45,8 @@ private:
     std::chrono::steady_clock::time_point m_shown;
 };
 
-// What is waited for, on stderr: one line rewritten on a terminal, one for each cause, and once a
-// minute, otherwise.
-
+// Shows on stderr what a question waits for: on a terminal in one line that is rewritten, otherwise
+// in a line for each cause, and again once a minute.
 class WaitingLine {
 public:
     /// An empty text takes the line away.

@@ -36,7 +36,7 @@ public:
     std::function<bool(double)> progress() {
         return [this](double fraction) { return progress(fraction); };
     }
-    /// Says what is waited for before it goes on; empty: nothing any more.
+    /// Sends the text of what the answer waits for; empty: it waits no longer.
     void waits(const std::string& text);
     /// waits() as a callback, which returns false once the request is cancelled.
     wire::ServedWait wait() {

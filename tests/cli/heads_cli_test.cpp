@@ -174,7 +174,8 @@ TEST_F(GivenHeads, AHeadIsFittedAnewBehindEdits) {
         EXPECT_TRUE(alone.find("refit") == alone.end());
         same.erase("refit");
         EXPECT_EQ(alone, same) << "the head that stays says the same";
-        // Nothing is told by what is the same for all; and what changes nothing changes nothing.
+        // Features that are the same for all pictures tell no classes apart; an edit that changes
+        // nothing leaves the loss as it was.
         EXPECT_NEAR(eval(last + "zero", "--refit")["refit"]["edited"]["accuracy"].get<double>(),
                     1.0 / 3, 1e-9);
         EXPECT_EQ(eval(last + "scale 1", "--refit --head " + head)["refit"]["change"]["loss"], 0.0);

@@ -65,7 +65,7 @@ class Served:
     def __init__(self, model: Any, inputs: Any, call: Any, show: Any, classes: Sequence[str], tokenizer: Any, encode: Any, fresh: Any,
                  run: Optional[Run], name: str, amp: Any):
         self.model = _plain(model)
-        spread = any(type(each).__name__ == "FullyShardedDataParallel" for each in self.model.modules())
+        spread = any(base.__name__ in ("FullyShardedDataParallel", "FSDPModule") for each in self.model.modules() for base in type(each).__mro__)
         if spread or any(type(each).__name__ == "DTensor" for each in self.model.parameters()):
             raise RunError("model", "is spread over processes; serve a copy on one")
         self.lock, self.run, self.fresh, self.amp = threading.RLock(), run, fresh, amp
