@@ -323,7 +323,7 @@ void EditsTab::wireMeasure() {
         };
         connect(&analyses, &AnalysisWindow::editsRequested, this,
                 [this, showMaps](const std::vector<Edit>& edits, const QString& what) {
-                    editing().edits().add(edits, what);
+                    editing().edits().addNew(edits, what);
                     showMaps();
                 });
         connect(&analyses, &AnalysisWindow::mapRequested, this,

@@ -138,6 +138,7 @@ void InspectorEditing::addButtons() {
     using widgets::RelationInspector;
     connect(&m_inspector, &RelationInspector::displayed, this, &InspectorEditing::showButtons);
     connect(&m_edits, &InspectorEdits::changed, this, &InspectorEditing::showButtons);
+    connect(&m_edits, &InspectorEdits::relationShown, &m_inspector, &RelationInspector::showFitted);
     connect(&m_edits, &InspectorEdits::stateChanged, this, &InspectorEditing::showButtons);
     connect(&m_edits.history(), &QUndoStack::indexChanged, this, &InspectorEditing::showButtons);
     showButtons();

@@ -129,7 +129,19 @@ void InspectorEdits::add(std::vector<Edit> edits, const QString& what, const QSt
         return Q_EMIT refused(
             QStringLiteral("A list has at most %1 edits; remove some").arg(core::kMostEdits));
     const QString text = what.isEmpty() ? stepText(edits) : what;
-    change(with(std::move(edits)), text, mergeKey);
+    change(with(edits), text, mergeKey);
+    showRelations(edits);
+}
+
+void InspectorEdits::addNew(std::vector<Edit> edits, const QString& what) {
+    const auto asked = edits;
+    std::erase_if(edits, [&](const Edit& edit) { return core::indexOf(m_list, edit) >= 0; });
+    edits.empty() ? showRelations(asked) : add(std::move(edits), what);
+}
+
+void InspectorEdits::showRelations(const std::vector<Edit>& edits) {
+    for (const auto& edit : edits)
+        if (edit.op == EditOp::Project && !edit.enabled) Q_EMIT relationShown(edit.relation);
 }
 
 void InspectorEdits::attempt(const std::function<void(const std::vector<PointInfo>&)>& action) {

@@ -48,6 +48,8 @@ public:
     // The list
     void addWords(const QString& words);
     void add(std::vector<Edit> edits, const QString& what, const QString& mergeKey = {});
+    /// Adds those that the list does not have yet, as an analysis asks for.
+    void addNew(std::vector<Edit> edits, const QString& what);
     void setEnabled(int line, bool enabled);
     void move(int from, int to);
     void remove(int line);
@@ -104,6 +106,8 @@ public:
 
 Q_SIGNALS:
     void changed();       ///< the list
+    /// The map of a fitted relation was asked for; it follows with the next probe.
+    void relationShown(const std::string& file);
     void stateChanged();  ///< points, effects, problem, the second input
     void refused(const QString& sentence);
     void wordsRefused(const QString& sentence);
@@ -117,6 +121,7 @@ private:
     /// Calls `action` with the hook points; reports what cannot be done.
     void attempt(const std::function<void(const std::vector<PointInfo>&)>& action);
     void switchFitted(const std::string& relation);
+    void showRelations(const std::vector<Edit>& edits);
     void toggle(const std::function<std::optional<Edit>(const core::MapTarget&)>& make,
                 const core::MapPlace& map, const QString& what);
 

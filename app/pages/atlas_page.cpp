@@ -51,13 +51,9 @@ AtlasPage::AtlasPage(Controllers& controllers)
     connect(&c.runs, &RunsController::rowsChanged, this, [this] {
         if (!about().subject) refresh();
     });
-    // Adds the edits that the list does not have yet; the Workbench then shows all of them.
     connect(this, &AnalysisWindow::editsRequested, this,
-            [this](std::vector<Edit> edits, const QString& what) {
-                const auto& list = m_controllers.runEdits.list();
-                std::erase_if(edits,
-                              [&](const Edit& edit) { return core::indexOf(list, edit) >= 0; });
-                if (!edits.empty()) m_controllers.runEdits.add(std::move(edits), what);
+            [this](const std::vector<Edit>& edits, const QString& what) {
+                m_controllers.runEdits.addNew(edits, what);
                 Q_EMIT workbenchRequested();
             });
     connect(this, &AnalysisWindow::stepRequested, this,

@@ -225,6 +225,17 @@ TEST_F(EditsTest, ARelationThatIsFittedAgainIsShownAnew) {
     saved(0.0F);
     edits().addWords(QString::fromStdString("fitted " + file + " shown"));
     ASSERT_TRUE(waitUntil([&] { return shown() != nullptr; }));
+    const auto isChosen = [&] {
+        const auto& view = inspector()->view();
+        return view.kind == shown()->kind && view.layer == shown()->layer &&
+               view.index == shown()->index;
+    };
+    EXPECT_TRUE(isChosen());
+    inspector()->showMap(MapKind::SensoryAttention, 1, 0);
+    EXPECT_FALSE(isChosen());
+    edits().addNew(list().edits, {});  // asked for again
+    EXPECT_TRUE(isChosen());
+    EXPECT_EQ(list().edits.size(), 1U);
     const float first = shown()->at(1, 2);
     for (const float bias : {3.0F, 5.0F}) {  // a file that was replaced is still watched
         saved(bias);

@@ -93,6 +93,37 @@ TEST_F(InspectorTest, ProcessingAndRangeSetTheScale) {
     EXPECT_FLOAT_EQ(maps.limits(v).high, 0.5F);
 }
 
+// The values of a fitted relation are in units of their own, often far larger.
+TEST_F(InspectorTest, AFittedRelationHasAScaleOfItsOwn) {
+    ViewMaps maps, without;
+    auto result = std::make_shared<ProbeResult>(*fixture::result());
+    without.setResult(std::make_shared<const ProbeResult>(*result));
+    RelationMap fitted = *result->find(MapKind::Relation, 0, 0);
+    fitted.index = result->count(MapKind::Relation, 0);
+    fitted.fitted = "same-kind.safetensors";
+    for (float& value : fitted.values) value *= 1000.0F;
+    result->maps.insert(result->maps.begin() + fitted.index, fitted);
+    maps.setResult(result);
+    for (const bool robust : {false, true})
+        for (const Range range : {Range::ThisLayer, Range::WholeModel}) {
+            InspectorView view;
+            view.range = range, view.robust = robust;
+            EXPECT_EQ(maps.limits(view), without.limits(view)) << "those of the model as before";
+            view.index = fitted.index;
+            InspectorView alone = view;
+            alone.range = Range::ThisMap;
+            EXPECT_EQ(maps.limits(view), maps.limits(alone));
+            EXPECT_GT(maps.limits(view).high, 100.0F);
+        }
+    inspector.setResult(result);
+    inspector.setView(inspector.view().with(&InspectorView::range, Range::ThisLayer));
+    const auto scale = [&](int index) {
+        return inspector.choice().maps().thumbnailScale(MapKind::Relation, index, view());
+    };
+    EXPECT_GT(scale(fitted.index).limits().high, 100.0F);
+    EXPECT_LT(scale(0).limits().high, 100.0F);
+}
+
 TEST_F(InspectorTest, PaletteAndSortAreInTheMenus) {
     give({});
     for (QAction* action : inspector.mapPane()->menu()->menu()->actions())

@@ -134,17 +134,20 @@ void showMultiples(MapStrip& multiples, const ViewMaps& maps, const InspectorVie
                    LayerMaps content) {
     const auto values = std::make_shared<std::map<MapId, MapValues>>(std::move(content.values));
     std::map<MapKind, ColorScale> shared;
+    const auto shares = [maps, view](const MapId& map) {
+        return maps.sharesScale(ViewMaps::viewOf(map.kind, map.index, view));
+    };
     for (const auto& [map, _] : *values)
-        if (!shared.contains(map.kind))
+        if (shares(map) && !shared.contains(map.kind))
             shared[map.kind] = maps.thumbnailScale(map.kind, map.index, view);
     multiples.label = [maps](const MapId& id) { return itemLabel(maps, id); };
     multiples.shape = [maps, view](const MapId& id) { return shapeOf(maps, view, id); };
-    multiples.picture = [values, shared, maps, view](QPainter& painter, const QRect& box,
-                                                     const MapId& map, int) {
+    multiples.picture = [values, shared, shares, maps, view](QPainter& painter, const QRect& box,
+                                                             const MapId& map, int) {
         const MapValues& of = values->at(map);
-        const QImage cells = cellImage(of, view.range == Range::ThisMap
-                                               ? maps.thumbnailScale(map.kind, map.index, view)
-                                               : shared.at(map.kind));
+        const QImage cells =
+            cellImage(of, shares(map) ? shared.at(map.kind)
+                                      : maps.thumbnailScale(map.kind, map.index, view));
         drawPixels(painter, box, cells);
         drawMask(painter, box.topLeft(), static_cast<qreal>(box.width()) / qMax(1, cells.width()),
                  of);

@@ -173,6 +173,7 @@ void RelationInspector::setInspected(Inspected inspected) {
         m_choice.setApart(m_choice.otherView(), true);
     m_stack->setCurrentIndex(m_choice.empty() ? 0 : 1);
     displayEverything();
+    if (!m_awaitedRelation.empty()) showFitted(m_awaitedRelation);
 }
 
 void RelationInspector::displayEverything() {
@@ -198,6 +199,7 @@ void RelationInspector::setView(const InspectorView& view) {
 }
 
 void RelationInspector::choose(const InspectorView& request) {
+    m_awaitedRelation.clear();
     if (m_choice.empty()) return;
     const InspectorView next = m_choice.granted(request);
     // The state of a control may have to be reset.
@@ -542,6 +544,14 @@ void RelationInspector::showMap(MapKind kind, int layer, int index) {
     InspectorView wanted = view();
     wanted.kind = kind, wanted.layer = layer, wanted.index = index;
     choose(wanted);
+}
+
+void RelationInspector::showFitted(const std::string& file) {
+    m_awaitedRelation = file;
+    const auto* result = m_choice.ownMaps().result();
+    if (!result) return;
+    for (const auto& map : result->maps)
+        if (map.fitted == file) return showMap(map.kind, map.layer, map.index);
 }
 
 void RelationInspector::showCell(MapKind kind, int layer, int index, int i, int j) {

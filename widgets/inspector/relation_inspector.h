@@ -110,6 +110,9 @@ public Q_SLOTS:
     void stepRelation(int step) { choose(m_choice.stepped(&InspectorView::index, step)); }
     void stepLayer(int step) { choose(m_choice.stepped(&InspectorView::layer, step)); }
     void showMap(relascope::MapKind kind, int layer, int index);  ///< as if the user chose it
+    /// Shows the map of a fitted relation, of this file, as soon as a result has it, unless the
+    /// user chooses another map before.
+    void showFitted(const std::string& file);
     void chooseView(const relascope::widgets::InspectorView& view) { choose(view); }
     /// Another map and cell, as if the user chose them.
     void showCell(relascope::MapKind kind, int layer, int index, int i, int j);
@@ -170,6 +173,7 @@ private:
     void pointFromMap(int row, int column);
 
     ViewChoice m_choice;
+    std::string m_awaitedRelation;  ///< by showFitted(); empty: none
     BackgroundWork m_work;
     bool m_compact = false;
     bool m_mapFirst = false, m_filled = false;

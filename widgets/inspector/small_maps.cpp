@@ -93,7 +93,7 @@ InspectorView Thumbnails::viewOf(const MapId& map) const {
 
 ColorScale Thumbnails::scaleOf(const MapId& map, const MapValues& values) {
     const InspectorView view = viewOf(map);
-    if (view.range == Range::ThisMap) {
+    if (!m_maps.sharesScale(view)) {
         // The largest value of each block is left, so the ends are those of the whole map.
         if (m_maps.isRobust(view)) return m_maps.scale(view, ViewMaps::Effort::Quick);
         return m_maps.scale(view, limitsOf(extentOf(values), ViewMaps::isSigned(view)));

@@ -171,10 +171,15 @@ double ViewMaps::valuesTime(const InspectorView& view) const {
     return readingTime(view) + processingTime(view);
 }
 
+bool ViewMaps::sharesScale(const InspectorView& view) const {
+    const RelationMap* map = stored(view);
+    return view.range != Range::ThisMap && (!map || map->fitted.empty());
+}
+
 template <class Visit>
 void ViewMaps::visitShared(const InspectorView& view, Visit visit) const {
     // A difference has a range of its own, as others may be far larger.
-    if (view.range == Range::ThisMap || view.shown == Shown::Difference || !result())
+    if (!sharesScale(view) || view.shown == Shown::Difference || !result())
         return void(visit(view));
     InspectorView each = view;
     const bool model = view.range == Range::WholeModel;
@@ -182,7 +187,7 @@ void ViewMaps::visitShared(const InspectorView& view, Visit visit) const {
     for (each.layer = model ? 0 : view.layer; each.layer < last; ++each.layer) {
         const int maps = count(view.kind, each.layer);
         for (each.index = 0; each.index < maps; ++each.index)
-            if (!visit(each)) return;
+            if (sharesScale(each) && !visit(each)) return;
     }
 }
 
@@ -284,10 +289,10 @@ bool ViewMaps::isRobust(const InspectorView& view) const {
 }
 
 Extent ViewMaps::robustExtent(const InspectorView& view) const {
-    const bool one = view.range == Range::ThisMap;
-    const ScaleCache::PercentileKey key{static_cast<int>(view.kind), static_cast<int>(view.range),
-                                        view.range == Range::WholeModel ? -1 : view.layer,
-                                        one ? view.index : -1};
+    const bool one = !sharesScale(view);
+    const ScaleCache::PercentileKey key{
+        static_cast<int>(view.kind), static_cast<int>(one ? Range::ThisMap : view.range),
+        view.range == Range::WholeModel && !one ? -1 : view.layer, one ? view.index : -1};
     if (const auto known = m_cache->percentiles(key)) return *known;
     const int maps = sharedMaps(view);
     std::vector<float> values;

@@ -65,6 +65,9 @@ public:
     /// Computes some of the extents that ends() needs, for about `milliseconds`. Returns true when
     /// all are known.
     bool extendExtents(const InspectorView& view, double milliseconds) const;
+    /// Whether other maps have the view's scale, too: not where it is of one map, nor of a fitted
+    /// relation, whose values are in units of their own.
+    bool sharesScale(const InspectorView& view) const;
     /// Whether the scale ends at percentiles (endsAtPercentiles()), as the view asks.
     bool isRobust(const InspectorView& view) const;
 

@@ -6,6 +6,7 @@
 
 #include "analysis/contrast/contrast.h"
 #include "analysis/pairs/claims.h"
+#include "analysis/parts/relation_field.h"
 #include "answers/column_table.h"
 #include "answers/layout.h"
 #include "files/command_line.h"
@@ -264,9 +265,7 @@ const FieldTable<ContrastOptions>& contrastFields() {
                        {"relation", "attention-ra", "attention-sa"}),
         fields::integer(&O::index, "index", "Index", "index of the relation or head, from 1", 1,
                         1e6),
-        fields::path(fields::text(&O::relation, "relation", "Fitted relation",
-                                  "file of a fitted relation (fit-relation --save), in place of "
-                                  "--layer, --kind and --index; without untrained models")),
+        relationField(&O::relation, "; without untrained models"),
         fields::text(&O::attribute, "attribute", "Attribute",
                      "what separates the pairs: an attribute of the atlas, as 'same object'"),
         fields::integer(&O::examples, "examples", "Examples",

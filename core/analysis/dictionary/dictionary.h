@@ -15,8 +15,9 @@ namespace relascope {
 struct DictionaryOptions {
     std::int64_t layer = 1, index = 1;  ///< from 1
     std::string kind = "relation";
-    std::string stack;  ///< empty: the layer counts as in the inspector
-    std::string token;  ///< an id or a text; empty: none
+    std::string relation;  ///< the file of a fitted relation, in place of the map; empty: the map
+    std::string stack;     ///< empty: the layer counts as in the inspector
+    std::string token;     ///< an id or a text; empty: none
     std::int64_t offset = 0;
     std::string at;         ///< "I,J"; empty: the mean of the positions
     std::string weights;    ///< "even", a text file; empty: the data, or even without

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/dictionary/dictionary.h"
+#include "analysis/parts/relation_field.h"
 #include "answers/column_table.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -64,6 +65,7 @@ const FieldTable<DictionaryOptions>& dictionaryFields() {
                        {"relation", "attention-ra", "attention-sa"}),
         fields::integer(&O::index, "index", "Index", "index of the relation or head, from 1", 1,
                         1e6),
+        relationField(&O::relation),
         fields::text(&O::stack, "stack", "Stack",
                      "encoder, decoder or abstractor, where a model has several"),
         fields::text(&O::token, "token", "Token",

@@ -109,6 +109,7 @@ private:
     };
 
     MapLink shownMap() const {
+        if (!m_options.relation.empty()) return {};
         for (const auto kind :
              {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
             if (m_options.kind == mapKindName(kind))

@@ -26,8 +26,10 @@ public:
           m_watch(watch),
           m_model(subject.model->edited({})),
           m_streams(m_model->model(), m_model->options()),
-          m_parts(m_streams, scoreMap(m_streams, options.stack, static_cast<int>(options.layer) - 1,
-                                      options.kind, static_cast<int>(options.index) - 1)) {
+          m_parts(scorePartsOf(m_streams, options.relation, [&] {
+              return scoreMap(m_streams, options.stack, static_cast<int>(options.layer) - 1,
+                              options.kind, static_cast<int>(options.index) - 1);
+          })) {
         const auto input = m_model->options().input();
         m_objects = input == InputKind::Images    ? "patches"
                     : input == InputKind::Objects ? "objects"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/origins/origins.h"
+#include "analysis/parts/relation_field.h"
 #include "answers/column_table.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -40,9 +41,7 @@ const FieldTable<OriginOptions>& originFields() {
                        {"relation", "attention-ra", "attention-sa", "cross"}),
         fields::integer(&O::index, "index", "Index", "index of the relation or head, from 1", 1,
                         1e6),
-        fields::path(fields::text(&O::relation, "relation", "Fitted relation",
-                                  "file of a fitted relation (fit-relation --save), in place of "
-                                  "--layer, --kind and --index")),
+        relationField(&O::relation),
         fields::integer(&O::source, "source", "i", "token i of the cell, from 0", 0, most),
         fields::integer(&O::to, "to", "j", "token j of the cell, from 0", 0, most),
         fields::text(&O::stack, "stack", "Stack",

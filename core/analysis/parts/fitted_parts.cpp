@@ -24,7 +24,11 @@ ScoreParts::ScoreParts(const ModelStreams& streams, const RelationFile& relation
         for (std::size_t b = 0; b < blocks.size(); ++b) {
             const StreamPlace here{static_cast<int>(s), b, 0};
             if (relation.point == blocks[b].hook + ".hook_resid_pre") place = here;
-            if (relation.point == blocks[b].hook + ".hook_resid_post")
+            // Where an embedding is mixed in before each block, the stream behind one is none of
+            // the next.
+            const bool last = b + 1 == blocks.size();
+            if (relation.point == blocks[b].hook + ".hook_resid_post" &&
+                (last || streams.mixing().empty()))
                 place = StreamPlace{here.stack, b + 1, 0};
         }
     }
@@ -44,8 +48,10 @@ ScoreParts::ScoreParts(const ModelStreams& streams, const RelationFile& relation
     }
 }
 
-// What a fitted relation takes off the objects, [1, rows, k].
-torch::Tensor ScoreParts::centreOf(const Side& side, const torch::Tensor& objects) const {
+torch::Tensor ScoreParts::centre(ScoreSide of, const torch::Tensor& objects) const {
+    const auto& side = this->of(of);
+    if (!side.centre.defined()) return {};
+    if (!objects.defined()) return side.centre.mean(0, true).unsqueeze(0);
     const auto places = side.centre.size(0);
     const auto at = objects - m_firstPlace;
     const auto first = at.min().item<std::int64_t>(), last = at.max().item<std::int64_t>();

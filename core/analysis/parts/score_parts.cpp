@@ -477,7 +477,7 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
             if (s.bias.defined() && s.places.size() == 1) walk.enter(part, s.bias);
             if (s.centre.defined()) {
                 part.kind = PartKind::Mean, part.where.clear();
-                walk.enter(part, centreOf(s, objects));
+                walk.enter(part, centre(side, objects));
             }
             if (m_shared && side == ScoreSide::J) {
                 part.kind = PartKind::Embedding;
@@ -494,7 +494,7 @@ SideParts ScoreParts::partsOf(ScoreSide side, const PointTensors& points,
             const auto x = m_streams.stream(s.places[k], rows);
             recorded = torch::matmul(x, s.weight.t());
             if (s.bias.defined()) recorded = recorded + s.bias;
-            if (s.centre.defined()) recorded = recorded + centreOf(s, objects);
+            if (s.centre.defined()) recorded = recorded + centre(side, objects);
         }
     }
     SideParts result;

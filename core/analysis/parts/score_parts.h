@@ -100,6 +100,12 @@ public:
     };
     /// Throws OptionError("kind", ...) for a side that reads several streams, or none.
     Projection projection(ScoreSide side) const;
+    /// What a fitted relation takes off the vectors of these objects [rows]: [1, rows, k],
+    /// negative; undefined `objects`: the mean of its places, [1, 1, k]. Undefined: of a map of the
+    /// model. Throws OptionError("relation", ...) for objects that it has no mean of.
+    torch::Tensor centre(ScoreSide side, const torch::Tensor& objects) const;
+    /// b of a fitted relation, which all of its scores have; 0 of maps of the model.
+    double constant() const { return m_fittedBias.value_or(0.0); }
     /// Vectors [n, k] of a side as those of objects at that position.
     torch::Tensor atPosition(const torch::Tensor& vectors, std::int64_t position) const;
     /// What the keys of tokens [b, n] get beside their projection, from their stream [b, n, d]: [b,
@@ -154,7 +160,6 @@ private:
     SideParts partsOf(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,
                       const torch::Tensor& input, std::int64_t length, bool edited,
                       const torch::Tensor& mix, TokenSplit* split) const;
-    torch::Tensor centreOf(const Side& side, const torch::Tensor& objects) const;
     /// Adds a part that has terms with its like alone: of distances, or b of a fitted relation. Of
     /// objects and their sums `mix`.
     void addApart(ScoreSide side, SideParts& parts, const torch::Tensor& objects,

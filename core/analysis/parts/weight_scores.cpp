@@ -217,6 +217,12 @@ ScoreFactors tokenFactors(const ScoreParts& parts, const TokenPlaces& places,
     const auto at = [&](const torch::Tensor& start, const torch::Tensor& adds) {
         return passed(way, adds.defined() ? start * factor + adds : start * factor, start);
     };
+    // A fitted relation has a mean of each position, or one of all.
+    const auto centreAt = [&](ScoreSide side, std::int64_t place) {
+        return parts.centre(side, place < 0 ? torch::Tensor() : torch::tensor({place}));
+    };
+    const auto centreI = centreAt(ScoreSide::I, places.i),
+               centreJ = centreAt(ScoreSide::J, places.j);
     for (std::int64_t first = 0; first < vocabulary;) {
         if (progress) progress(static_cast<double>(first) / static_cast<double>(vocabulary));
         // As many whole rows of the context as there are, or what is left of one.
@@ -225,9 +231,10 @@ ScoreFactors tokenFactors(const ScoreParts& parts, const TokenPlaces& places,
         const auto tokens = torch::arange(first, first + b * n).view({b, n});
         const auto start = startOf(streams, stack, inputOf(tokens)).embedding;
         const auto x = at(start, addsI), y = addsJ.defined() ? at(start, addsJ) : x;
-        auto k = projected(sides.second, y);
+        auto q = projected(sides.first, x), k = projected(sides.second, y);
+        if (centreI.defined()) q = q + centreI, k = k + centreJ;
         if (const auto more = parts.keyEmbedding(y, tokens); more.defined()) k = k + more;
-        factors.q.slice(0, first, first + b * n).copy_(projected(sides.first, x).flatten(0, 1));
+        factors.q.slice(0, first, first + b * n).copy_(q.flatten(0, 1));
         factors.k.slice(0, first, first + b * n).copy_(k.flatten(0, 1));
         first += b * n;
     }
@@ -238,6 +245,14 @@ ScoreFactors tokenFactors(const ScoreParts& parts, const TokenPlaces& places,
             throw Error("the " + std::string(name) + " of " + parts.text() +
                         " hold NaN or infinity, so that nothing can be said of what it compares; "
                         "look at an earlier step");
+    // b is a product of two numbers more.
+    if (const double b = parts.constant(); b != 0.0) {
+        const auto numbers = [&](double value) {
+            return torch::full({vocabulary, 1}, value, torch::kDouble);
+        };
+        factors.q = torch::cat({factors.q, numbers(b)}, 1);
+        factors.k = torch::cat({factors.k, numbers(1.0)}, 1);
+    }
     return factors;
 }
 
@@ -334,6 +349,7 @@ LinearScores::Objects LinearScores::read(const ModelInput& input) const {
     const auto& stack = stackOf(m_parts, m_queries.place);
     const auto raw = numbersOf(input);
     const auto n = raw.size(1);
+    std::int64_t firstObject = 0;
     auto gain = torch::ones({raw.size(0), n}, torch::kDouble);
     auto x = m_embedder.before ? normed(*m_embedder.before, raw, &gain) : raw;
     x = torch::matmul(x, m_embedder.weight.t());
@@ -342,7 +358,7 @@ LinearScores::Objects LinearScores::read(const ModelInput& input) const {
     if (!stack.raw) {
         // Patches stand behind the tokens that classify.
         const auto start = startOf(streams, stack, input);
-        const auto first = start.embedding.size(1) - n;
+        const auto first = firstObject = start.embedding.size(1) - n;
         const auto model = start.embedding.slice(1, first);
         if ((model - x).norm().item<double>() > kEmbeddingRest * model.norm().item<double>())
             throw Error("the embedding of " + modelTitle(m_parts.options()) +
@@ -360,6 +376,11 @@ LinearScores::Objects LinearScores::read(const ModelInput& input) const {
     objects.gain = gain;
     objects.numbers = lessMean(raw, m_centres) * gain.unsqueeze(-1);
     objects.q = projected(m_queries, x), objects.k = projected(m_keys, x);
+    const auto places = torch::arange(firstObject, firstObject + n);
+    if (const auto centre = m_parts.centre(ScoreSide::I, places); centre.defined()) {
+        objects.q = objects.q + centre;
+        objects.k = objects.k + m_parts.centre(ScoreSide::J, places);
+    }
     return objects;
 }
 
@@ -369,7 +390,7 @@ torch::Tensor LinearScores::pixels(const Objects& objects) const {
 }
 
 torch::Tensor LinearScores::scores(const Objects& objects) const {
-    return scale() * torch::matmul(objects.q, objects.k.transpose(1, 2));
+    return scale() * torch::matmul(objects.q, objects.k.transpose(1, 2)) + m_parts.constant();
 }
 
 }  // namespace relascope::core

@@ -17,6 +17,7 @@
 #include "analysis/run_analysis.h"
 #include "analysis/verify/verify_why.h"
 #include "interventions/editor.h"
+#include "interventions/projection.h"
 #include "model/abstractor/abstractor_options.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
@@ -292,6 +293,74 @@ TEST(WeightScores, AreWhatModelsCompute) {
     RecordProperty("tables", first.tables);
     RecordProperty("forms", first.forms);
     RecordProperty("later", later.tables + later.forms);
+}
+
+// A relation of the stream before the first layer, with a mean of each place, and b.
+TEST(WeightScores, OfAFittedRelationAreItsMap) {
+    int tables = 0, forms = 0;
+    for (const auto& [name, options] : smallModels()) {
+        if (options.input() == InputKind::Pairs) continue;
+        SCOPED_TRACE(name);
+        const auto model = drawnForTables(options);
+        const auto input = smallBatch(options, 2);
+        std::unique_ptr<core::ModelStreams> streams;
+        try {
+            streams = std::make_unique<core::ModelStreams>(*model, options);
+        } catch (const OptionError&) {
+            continue;
+        }
+        RelationFile relation;
+        const auto points = pointsForTables(*model, input);
+        const auto& stack = streams->stacks().front();
+        if (stack.blocks.empty()) continue;
+        relation.point = stack.blocks.front().hook + ".hook_resid_pre";
+        if (!points.contains(relation.point)) continue;
+        const auto stream = points.at(relation.point).to(torch::kDouble);  // [b, n, d]
+        const auto drawn = [&](std::int64_t rows) {
+            const auto values = torch::randn({rows, stream.size(2)}).contiguous();
+            const auto* first = values.const_data_ptr<float>();
+            return std::vector<float>(first, first + values.numel());
+        };
+        relation.rank = 2, relation.width = stream.size(2);
+        if (const auto* images = options.find<ImageInput>())
+            relation.firstTokens = stream.size(1) - images->patches();
+        const auto n = stream.size(1) - relation.firstTokens;
+        relation.places = n;
+        relation.a = drawn(2), relation.b = drawn(2), relation.mean = drawn(n);
+        relation.bias = 0.7F;
+        std::unique_ptr<core::ScoreParts> parts;
+        try {
+            parts = std::make_unique<core::ScoreParts>(*streams, relation, "same");
+        } catch (const OptionError&) {
+            continue;
+        }
+        const auto map =
+            core::streamRelationOf(relation).map(stream.slice(1, relation.firstTokens));
+        const double tolerance = 3e-5 * (1.0 + map.abs().max().item<double>());
+        if (options.input() == InputKind::Tokens) {
+            for (const auto& [i, j] : {std::pair<std::int64_t, std::int64_t>{n - 1, 0}, {1, 2}}) {
+                const auto factors = core::tokenFactors(*parts, core::TokenPlaces{i, j, i - j});
+                const auto t = input.x[0][i].item<std::int64_t>(),
+                           u = input.x[0][j].item<std::int64_t>();
+                EXPECT_NEAR(factors.scale * (factors.q[t] * factors.k[u]).sum().item<double>(),
+                            map[0][i][j].item<double>(), tolerance);
+            }
+            ++tables;
+            continue;
+        }
+        try {
+            const core::LinearScores scores(*parts);
+            const auto off = scores.scores(scores.read(input)) - map;
+            EXPECT_LT(off.abs().max().item<double>(), tolerance);
+            ++forms;
+        } catch (const OptionError& error) {
+            EXPECT_NE(error.field(), "relation") << error.message();
+        }
+    }
+    EXPECT_GE(tables, 3);
+    EXPECT_GE(forms, 3);
+    RecordProperty("tables", tables);
+    RecordProperty("forms", forms);
 }
 
 TEST(WeightScores, AreWhatPublicModelsCompute) {

@@ -2,6 +2,7 @@
 // fit-relation as an analysis: its tables, the file that it saves, what it refuses, its words.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "analysis/fitted/fitted.h"
@@ -60,6 +61,30 @@ TEST(FitRelation, GivesTablesAndAFile) {
     const auto edit = core::editFromWords("fitted " + path + " out", points);
     EXPECT_EQ(edit.point, relation.point);
     EXPECT_NO_THROW(of.model.probe(of.subject.data->sample(0), {}, {{{}, {}, {}, {edit}}, {}}));
+}
+
+TEST(FitRelation, WhatARelationComparesIsSaidOfPatches) {
+    Fitting of;
+    const TemporaryFolder folder("compared");
+    std::filesystem::create_directories(folder.path());
+    const auto path = folder / "same-shape.safetensors";
+    of.fit({{"save", path}, {"layer", std::string("1")}});
+    const auto answer = core::runnerOf(core::analysisNamed("qk-components"))
+                            .run(of.subject,
+                                 {{"relation", path},
+                                  {"components", std::int64_t{2}},
+                                  {"attribute", std::string("same shape")}},
+                                 {});
+    EXPECT_EQ(answer.text("map"), "fitted relation same-shape");
+    EXPECT_NEAR(answer.number("symmetric"), 1.0, 1e-9) << "both sides of the form are the same";
+    EXPECT_EQ(answer.number("direct"), 1.0) << "layer 1 has added to the stream";
+    EXPECT_NEAR(answer.number("pairs") + answer.number("receivers") + answer.number("senders"), 1.0,
+                1e-6);
+    EXPECT_TRUE(std::isfinite(answer.number("attribute_difference")));
+    const auto& components = answer.table("components");
+    EXPECT_GE(components.rows(), 1U);
+    for (const auto& link : answer.tables[1].links)
+        EXPECT_LT(link.layer, 0) << "a fitted map has no number among those of its layer";
 }
 
 TEST(FitRelation, RefusesWhatCannotBeFitted) {
