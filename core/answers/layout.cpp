@@ -69,7 +69,8 @@ Layout::Says shownSentences() {
 std::vector<Table> shownTables(const Seen& seen) {
     std::vector<Table> shown;
     for (const auto& table : seen.answer.tables)
-        if (!table.key.empty() && isShown(table) && !isSentences(table)) shown.push_back(table);
+        if (!table.key.empty() && table.rows() > 0 && isShown(table) && !isSentences(table))
+            shown.push_back(table);
     return shown;
 }
 

@@ -51,5 +51,20 @@ TEST(FittedView, AClickOnTheCurveChoosesTheLayer) {
     EXPECT_FALSE(plot->isVisible()) << "one layer is no curve";
 }
 
+// While layers are fitted there are some of them and nothing else.
+TEST(FittedView, TheCurveGrowsWhileLayersAreFitted) {
+    DeclaredView view(core::analysisNamed("fit-relation"));
+    view.resize(900, 700);
+    view.show();
+    auto soFar = core::emptyFitted(true);
+    for (int k = 0; k < 3; ++k)
+        core::addRow(soFar, "layers", "after layer " + std::to_string(k + 1), "point", 40, 0.9, 0.8,
+                     columns::kNone, columns::kNone);
+    view.showResult(soFar);
+    const auto* plot = child<PlotView>(view, "AUC by layer");
+    ASSERT_TRUE(plot && plot->isVisible());
+    EXPECT_EQ(plot->hoverText(plot->pixelOf(1.0).toPoint()), "after layer 2: AUC 0.800");
+}
+
 }  // namespace
 }  // namespace relascope

@@ -63,6 +63,7 @@ public:
     Answer run() {
         const torch::NoGradGuard noGrad;
         m_answer = emptyFitted(m_facts.masked() != nullptr);
+        m_untrained.resize(m_layers.size());
         const bool symmetric = isSymmetric(m_form);
         auto attention = objectAttention();
         m_read = readStreams(*m_model, m_facts, m_rows, m_plan,
@@ -75,12 +76,13 @@ public:
             if (m_fits[k].chosen > m_fits[m_best].chosen) m_best = k;
             m_done += 0.2;
             check();
+            showSoFar();
         }
         describe();
         exchange();
         pixels();
         untrained();
-        writeLayers();
+        writeLayers(m_answer);
         writeHeads();
         if (attention) writeAttention(*attention);
         if (m_options.remove) remove();
@@ -258,7 +260,6 @@ private:
     }
 
     void untrained() {
-        m_untrained.resize(m_layers.size());
         for (std::int64_t k = 0; k < m_options.untrained; ++k) {
             const auto twin = untrainedTwin(
                 *m_subject.model,
@@ -284,7 +285,16 @@ private:
                    k + 1, fits[chosen].auc);
             for (const auto& map : read.maps)
                 m_untrainedHeads = std::max(m_untrainedHeads, likeness(map));
+            showSoFar();
         }
+    }
+
+    // The layers that are fitted.
+    void showSoFar() const {
+        if (!m_watch.partial) return;
+        auto answer = m_answer;
+        writeLayers(answer);
+        m_watch.partial(answer);
     }
 
     double likeness(const torch::Tensor& map) const {
@@ -294,8 +304,8 @@ private:
                                   m_fitter.pairs(kToTest).stratum);
     }
 
-    void writeLayers() {
-        for (std::size_t k = 0; k < m_layers.size(); ++k) {
+    void writeLayers(Answer& answer) const {
+        for (std::size_t k = 0; k < m_fits.size(); ++k) {
             const auto& fit = m_fits[k];
             const auto& fresh = m_untrained[k];
             const auto ends = fresh.empty()
@@ -303,8 +313,8 @@ private:
                                   : std::pair(*std::min_element(fresh.begin(), fresh.end()),
                                               *std::max_element(fresh.begin(), fresh.end()));
             const auto& stream = m_plan.streams[m_layers[k]];
-            addRow(m_answer, "layers", stream.title, stream.name, fit.axes.values.size(0),
-                   fit.chosen, fit.auc, ends.first, ends.second);
+            addRow(answer, "layers", stream.title, stream.name, fit.axes.values.size(0), fit.chosen,
+                   fit.auc, ends.first, ends.second);
         }
     }
 

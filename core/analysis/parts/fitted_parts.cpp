@@ -56,11 +56,12 @@ torch::Tensor ScoreParts::centre(ScoreSide of, const torch::Tensor& objects) con
     const auto at = objects - m_firstPlace;
     const auto first = at.min().item<std::int64_t>(), last = at.max().item<std::int64_t>();
     if (first < 0 || (places > 1 && last >= places))
-        throw OptionError(
-            "relation", "'" + m_name + "' has no mean of object " +
-                            std::to_string(first < 0 ? first + m_firstPlace : last + m_firstPlace) +
-                            "; choose one of those that it is fitted to, from " +
-                            std::to_string(m_firstPlace) + " on");
+        throw OptionError("relation",
+                          "'" + m_name + "' has a mean of each of " + std::to_string(places) +
+                              " objects, from " + std::to_string(m_firstPlace) +
+                              " on, and has no mean of object " +
+                              std::to_string((first < 0 ? first : last) + m_firstPlace) +
+                              "; ask about those, or fit one to this model");
     return (places == 1 ? side.centre.expand({at.size(0), -1}) : side.centre.index_select(0, at))
         .unsqueeze(0);
 }

@@ -363,6 +363,33 @@ TEST(WeightScores, OfAFittedRelationAreItsMap) {
     RecordProperty("forms", forms);
 }
 
+// nanochat mixes the embedding in before each block, so that the stream behind a block is not the
+// one whose parts are known.
+TEST(WeightScores, OfAFittedRelationOfAStreamBeforeMixingAreRefused) {
+    int models = 0;
+    for (const auto& [name, options] : smallModels()) {
+        if (options.input() != InputKind::Tokens) continue;
+        const auto model = drawnForTables(options);
+        const core::ModelStreams streams(*model, options);
+        if (streams.mixing().empty()) continue;
+        ++models;
+        const auto& blocks = streams.stacks().front().blocks;
+        RelationFile relation;
+        relation.rank = relation.places = 1;
+        relation.width = static_cast<std::int64_t>(options.number("d_model"));
+        relation.a.assign(static_cast<std::size_t>(relation.width), 1.0F);
+        relation.b = relation.mean = relation.a;
+        for (const bool last : {false, true}) {
+            relation.point = (last ? blocks.back() : blocks.front()).hook + ".hook_resid_post";
+            if (last)
+                EXPECT_NO_THROW(core::ScoreParts(streams, relation, "same"));
+            else
+                EXPECT_THROW(core::ScoreParts(streams, relation, "same"), OptionError);
+        }
+    }
+    EXPECT_GE(models, 1);
+}
+
 TEST(WeightScores, AreWhatPublicModelsCompute) {
     CheckedMaps checked;
     const std::string golden = std::string(RELASCOPE_FIXTURES) + "/golden/";

@@ -21,11 +21,11 @@ using namespace testing_support;
 
 struct Fitting : StepSubject {
     Fitting() : StepSubject(smallDual(4, 200)) {}
-    Answer fit(core::OptionValues values) {
+    Answer fit(core::OptionValues values, const core::Watch<Answer>& watch = {}) {
         values.try_emplace("fact", std::string("same shape"));
         values.try_emplace("examples", std::int64_t{120});
         values.try_emplace("untrained", std::int64_t{1});
-        return core::runnerOf(core::analysisNamed("fit-relation")).run(subject, values, {});
+        return core::runnerOf(core::analysisNamed("fit-relation")).run(subject, values, watch);
     }
     void refused(const core::OptionValues& values, const std::string& field,
                  const std::string& words) {
@@ -44,9 +44,15 @@ TEST(FitRelation, GivesTablesAndAFile) {
     const TemporaryFolder folder("fitted");
     std::filesystem::create_directories(folder.path());
     const auto path = folder / "same-shape.safetensors";
-    const auto answer = of.fit({{"save", path}, {"remove", true}});
+    std::vector<std::size_t> shown;  // layers, while others are fitted
+    core::Watch<Answer> watch;
+    watch.partial = [&](const Answer& soFar) { shown.push_back(soFar.table("layers").rows()); };
+    const auto answer = of.fit({{"save", path}, {"remove", true}}, watch);
     const auto layers = of.model.options().number("n_layers");
     EXPECT_EQ(answer.table("layers").rows(), static_cast<std::size_t>(layers + 1));
+    ASSERT_EQ(shown.size(), static_cast<std::size_t>(layers + 2));
+    EXPECT_EQ(shown.front(), 1U);
+    EXPECT_EQ(shown.back(), static_cast<std::size_t>(layers + 1)) << "with an untrained model";
     EXPECT_EQ(answer.text("saved"), path);
     EXPECT_GE(answer.number("auc"), answer.number("low"));
     EXPECT_LE(answer.number("auc"), answer.number("high"));
