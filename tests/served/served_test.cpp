@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -23,6 +25,7 @@
 #include "model/served/served_options.h"
 #include "options/presets.h"
 #include "served/native_twin.h"
+#include "support/temporary_folder.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -256,6 +259,36 @@ TEST(ServedTwin, DescribesItsRelationsAsItsTwin) {
     twins.expectSame("scan", {{"examples", std::int64_t{40}},
                               {"exact", std::int64_t{20}},
                               {"untrained", std::int64_t{0}}});
+}
+
+TEST(ServedTwin, HasRelationsFittedAsItsTwin) {
+    Twins twins(pictures());
+    const testing_support::TemporaryFolder folder("served-fit");
+    std::filesystem::create_directories(folder.path());
+    const auto facts = folder / "facts.csv";
+    {
+        std::ofstream file(facts);
+        file << "example,i,j,alike\n";
+        for (int e = 0; e < 60; ++e)
+            for (int i = 0; i < 9; ++i)
+                for (int j = 0; j < 9; ++j)
+                    if (i != j)
+                        file << e << ',' << i << ',' << j << ','
+                             << (e * 7 + (i + 1) * (j + 1) * 5) % 11 % 2 << '\n';
+    }
+    const OptionValues asked = {{"examples", std::int64_t{60}},
+                                {"fact", std::string("alike")},
+                                {"attributes", facts},
+                                {"layer", std::string("1")},
+                                {"remove", true},
+                                {"untrained", std::int64_t{0}}};
+    const auto native = twins.answer(false, "fit-relation", asked, {}, false),
+               served = twins.answer(true, "fit-relation", asked, {}, false);
+    for (const char* table : {"layers", "ranks", "removed"}) {
+        EXPECT_FALSE(native.at(table).empty()) << table;
+        EXPECT_EQ(difference(native.at(table), served.at(table)), "") << table;
+    }
+    EXPECT_TRUE(served.at("input").is_null()) << "pictures stay with the process";
 }
 
 TEST(ServedTwin, ReadsTextsAsItsTwin) {

@@ -154,7 +154,8 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
                          : ViewMaps::isSigned(view) ? QStringLiteral(", 2nd to 98th percentile")
                                                     : QStringLiteral(", up to the 98th percentile");
     if (view.shown == Shown::Difference) return what;
-    switch (view.range) {
+    const bool shared = view.range == Range::Fixed || maps.sharesScale(view);
+    switch (shared ? view.range : Range::ThisMap) {
         case Range::ThisMap:
             return what + QStringLiteral(", scale of this map") + ends;
         case Range::ThisLayer:

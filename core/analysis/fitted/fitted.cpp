@@ -123,10 +123,9 @@ private:
     }
 
     void requireRoom() const {
-        const auto bytes =
-            static_cast<std::uint64_t>(m_rows.size()) *
-            static_cast<std::uint64_t>(m_subject.model->options().number("d_model")) *
-            sizeof(float) * m_layers.size();
+        const auto bytes = static_cast<std::uint64_t>(m_rows.size()) *
+                           static_cast<std::uint64_t>(m_plan.streams[m_layers.front()].width) *
+                           sizeof(float) * m_layers.size();
         const auto free = availableMemory();
         if (free > 0 && bytes > free / 2)
             throw OptionError("examples", "the streams of these examples take " +

@@ -9,6 +9,7 @@
 #include "analysis/pairs/pair_map_tensor.h"
 #include "data/batches.h"
 #include "evaluate/scoring.h"
+#include "model/served/served_options.h"
 #include "types/error.h"
 #include "types/option_groups.h"
 
@@ -92,12 +93,14 @@ StreamPlan streamPlan(EditedModel& model, const FactSubject& subject) {
     plan.batch = objects.starts.empty() ? kFittedBatch : kFittedWindows;
     std::string last;
     int layer = 0;
+    std::int64_t width = 0;
     for (const auto& point : points) {
         if (!ofObjects(point, objects)) continue;
+        width = point.shape[static_cast<std::size_t>(point.dimension("dim"))];
         if (point.name.ends_with(kBefore)) {
-            plan.streams.push_back({point.name, layer == 0
-                                                    ? std::string("before layer 1")
-                                                    : "after layer " + std::to_string(layer)});
+            const auto title =
+                layer == 0 ? std::string("before layer 1") : "after layer " + std::to_string(layer);
+            plan.streams.push_back({point.name, title, width});
             ++layer;
         } else if (point.name.ends_with(kAfter)) {
             last = point.name;
@@ -107,7 +110,8 @@ StreamPlan streamPlan(EditedModel& model, const FactSubject& subject) {
         throw OptionError("path",
                           "the model has no stream with a vector for each object, which a relation "
                           "could be fitted to");
-    if (!last.empty()) plan.streams.push_back({last, "after layer " + std::to_string(layer)});
+    if (!last.empty())
+        plan.streams.push_back({last, "after layer " + std::to_string(layer), width});
     plan.maps = pairMaps(points, objects.whole, true, true);
     for (auto& map : plan.maps) {
         if (!map.head) continue;
@@ -136,6 +140,9 @@ StreamsRead readStreams(EditedModel& model, const FactSubject& subject, const Ob
     std::vector<std::vector<torch::Tensor>> streams(what.streams.size()),
         maps(what.pairs ? plan.maps.size() : 0);
     std::vector<torch::Tensor> inputs;
+    // The inputs of a served model stay with its process, but for tokens.
+    const bool readsInput =
+        what.input && (!isServed(model.options()) || model.options().find<TokenInput>());
     StreamsRead read;
     std::size_t nextPair = 0;
     for (std::size_t first = 0; first < total; first += static_cast<std::size_t>(plan.batch)) {
@@ -148,7 +155,7 @@ StreamsRead readStreams(EditedModel& model, const FactSubject& subject, const Ob
         for (std::size_t k = 0; k < what.streams.size(); ++k)
             streams[k].push_back(
                 batchRows.of(reader.tensors().at(plan.streams[what.streams[k]].name)));
-        if (what.input)
+        if (readsInput)
             // Patches have no class token before them; tokens stand where they are in the text.
             inputs.push_back(inputsOf(batch, subject, model.options())
                                  .index({batchRows.example,
@@ -185,7 +192,7 @@ StreamsRead readStreams(EditedModel& model, const FactSubject& subject, const Ob
     }
     for (auto& parts : streams) read.streams.push_back(torch::cat(parts));
     for (auto& parts : maps) read.maps.push_back(torch::cat(parts));
-    if (what.input) {
+    if (readsInput) {
         read.input = torch::cat(inputs);
         if (!read.input.is_floating_point()) read.input = oneHot(read.input);
     }

@@ -21,6 +21,7 @@ namespace relascope::core {
 struct StreamPoint {
     std::string name;   ///< "blocks.2.hook_resid_pre"
     std::string title;  ///< "after layer 2"
+    std::int64_t width = 0;
 };
 
 /// What is read of a model.
