@@ -544,6 +544,13 @@ void addFurtherPages(MainWindow& window) {
     window.addPage(PageId::Atlas, atlas);
     QObject::connect(atlas, &AtlasPage::workbenchRequested, &window,
                      [&window] { window.showPage(PageId::Workbench); });
+    QObject::connect(atlas, &AtlasPage::checkpointRequested, &window,
+                     [&window](const std::optional<MapCell>& map) {
+                         auto* page =
+                             qobject_cast<CheckpointPage*>(window.page(PageId::Checkpoint));
+                         if (map) page->inspector()->showMap(map->kind, map->layer, map->index);
+                         window.showPage(PageId::Checkpoint);
+                     });
 
     auto* workbench = window.workbench();
     auto* findings = workbench->findings();

@@ -47,18 +47,24 @@ AtlasPage::AtlasPage(Controllers& controllers)
     follow(&c.runInput, &RunInput::splitsChanged);
     follow(&c.selection, &Selection::stepChanged);
     follow(&c.runEdits, &InspectorEdits::changed);
+    follow(&c.checkpointEdits, &InspectorEdits::changed);
     // Not updated at each step that a training keeps, as that would cancel the analysis.
     connect(&c.runs, &RunsController::rowsChanged, this, [this] {
         if (!about().subject) refresh();
     });
     connect(this, &AnalysisWindow::editsRequested, this,
             [this](const std::vector<Edit>& edits, const QString& what) {
+                if (isOfCheckpoint()) {
+                    m_controllers.checkpointEdits.addNew(edits, what);
+                    return Q_EMIT checkpointRequested({});
+                }
                 m_controllers.runEdits.addNew(edits, what);
                 Q_EMIT workbenchRequested();
             });
     connect(this, &AnalysisWindow::stepRequested, this,
             [this](qint64 step) { m_controllers.selection.setStep(step); });
     connect(this, &AnalysisWindow::mapRequested, this, [this](MapKind kind, int layer, int index) {
+        if (isOfCheckpoint()) return Q_EMIT checkpointRequested(MapCell{kind, layer, index});
         auto view = m_controllers.selection.view();
         view.kind = kind, view.layer = layer, view.index = index;
         m_controllers.selection.setView(view);
@@ -122,6 +128,8 @@ LongTask& AtlasPage::scanTask() {
 }
 
 void AtlasPage::showExample(const QString& split, qint64 example, const MapCell& cell) {
+    // A checkpoint is shown with inputs of its own.
+    if (isOfCheckpoint()) return Q_EMIT checkpointRequested(cell);
     // Captures hold other examples, but where they are all there is.
     if (m_controllers.runInput.showsCapture() && !m_controllers.runInput.recorded())
         m_controllers.selection.setStep(std::nullopt);
@@ -149,18 +157,24 @@ bool AtlasPage::hasKeptScan(const QString& path) {
     return !path.isEmpty() && !QDir(path + QStringLiteral("/scan")).isEmpty(QDir::Files);
 }
 
+bool AtlasPage::isOfCheckpoint() const {
+    return !m_controllers.runs.info(m_controllers.runInput.run());
+}
+
 std::optional<Subject> AtlasPage::subject() const {
     auto& c = m_controllers;
     Subject subject;
     const QString run = c.runInput.run();
-    const RunInfo* info = c.runs.info(run);
-    if (run.isEmpty() || !info) {
+    if (isOfCheckpoint()) {
         const QString checkpoint = c.checkpoint.feed().path();
         if (checkpoint.isEmpty()) return std::nullopt;
         subject.model().path = checkpoint.toStdString();
         subject.name = QFileInfo(checkpoint).fileName();
+        subject.setData(c.checkpoint.data());
+        subject.edits() = c.checkpointEdits.list();
         return subject;
     }
+    const RunInfo* info = c.runs.info(run);
     subject.model().path = run.toStdString();
     subject.setData(c.runInput.data());
     subject.edits() = c.runEdits.list();

@@ -48,12 +48,16 @@ Q_SIGNALS:
     void learnRefused(const QString& path, const QString& sentence);
     /// The Workbench is to be shown: its inspector shows what was chosen here.
     void workbenchRequested();
+    /// The same of the page Checkpoint, which the subject is of; with a map, unless it is of edits.
+    void checkpointRequested(const std::optional<relascope::MapCell>& map);
 
 private:
     /// The tab of an analysis of the chosen map, beside its sheet.
     void addOfMap(const core::Analysis& analysis, const QString& title);
     void showMap();
     std::optional<Subject> subject() const;
+    /// Whether the subject is an opened checkpoint, and no run.
+    bool isOfCheckpoint() const;
     void refresh();
 
     Controllers& m_controllers;

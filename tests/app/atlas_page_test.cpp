@@ -254,6 +254,35 @@ TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
     EXPECT_FALSE(view()->keepOneButton()->isVisibleTo(view()));
 }
 
+// What is asked for about a checkpoint is shown on its page.
+TEST_F(AtlasPageTest, OfACheckpointThePageCheckpointShowsWhatIsAskedFor) {
+    const std::string golden =
+        std::string(RELASCOPE_FIXTURES) + "/golden/fitted-relations/same_kind";
+    auto* shown = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
+    c().checkpoint.open(QString::fromStdString(golden + "/model"));
+    ASSERT_TRUE(waitUntil([&] { return c().checkpoint.info().has_value(); }));
+    c().checkpoint.load();
+    const auto* maps = shown->inspector();
+    ASSERT_TRUE(waitUntil([&] { return maps->result() && !maps->result()->partial; }));
+    window->showPage(PageId::Atlas);
+    ASSERT_TRUE(page()->about().subject);
+    Q_EMIT page()->mapRequested(MapKind::SensoryAttention, 2, 1);
+    EXPECT_EQ(window->currentPage(), PageId::Checkpoint);
+    EXPECT_EQ(maps->view().layer, 2);
+    window->showPage(PageId::Atlas);
+    Edit edit;
+    edit.op = EditOp::Project, edit.enabled = false;
+    edit.relation = golden + "/relation.safetensors";
+    edit.point = "blocks.2.hook_resid_pre";
+    Q_EMIT page()->editsRequested({edit}, "Show it");
+    EXPECT_EQ(window->currentPage(), PageId::Checkpoint);
+    EXPECT_TRUE(c().runEdits.list().edits.empty());
+    EXPECT_TRUE(waitUntil([&] { return maps->view().kind == MapKind::Relation; }));
+    EXPECT_EQ(c().checkpointEdits.list().edits.size(), 1U);
+    window->showPage(PageId::Atlas);
+    EXPECT_EQ(page()->about().subject->edits().edits.size(), 1U);
+}
+
 TEST_F(AtlasPageTest, FollowsTheRunWhileTheWorkbenchIsHidden) {
     open();
     ASSERT_TRUE(says("about"));
