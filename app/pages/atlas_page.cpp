@@ -197,7 +197,10 @@ std::optional<Subject> AtlasPage::subject() const {
 }
 
 void AtlasPage::refresh() {
-    if (isVisible()) setSubject(subject());
+    if (!isVisible()) return;
+    const bool unread = isOfCheckpoint() && m_controllers.checkpoint.info();
+    setSubject(subject(),
+               unread ? QStringLiteral("Press Inspect on the page Checkpoint") : QString());
 }
 
 QByteArray AtlasPage::panesState() const {

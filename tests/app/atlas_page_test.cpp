@@ -261,6 +261,8 @@ TEST_F(AtlasPageTest, OfACheckpointThePageCheckpointShowsWhatIsAskedFor) {
     auto* shown = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
     c().checkpoint.open(QString::fromStdString(golden + "/model"));
     ASSERT_TRUE(waitUntil([&] { return c().checkpoint.info().has_value(); }));
+    window->showPage(PageId::Atlas);
+    EXPECT_TRUE(says("Press Inspect on the page Checkpoint."));
     c().checkpoint.load();
     const auto* maps = shown->inspector();
     ASSERT_TRUE(waitUntil([&] { return maps->result() && !maps->result()->partial; }));
