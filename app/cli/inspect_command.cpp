@@ -415,7 +415,9 @@ int inspect(const InspectArguments& given, const Call& call) {
                               "fitted: no relation is named; give --edit \"fitted "
                               "FILE shown\", with a file of fit-relation --save");
         a.layer = found->layer + 1, a.index = found->index + 1;
-        if (a.source < 0) a.source = result.grid.firstTokens();  // those before have no values
+        // Those before have no values.
+        if (a.source < 0) a.source = result.grid.firstTokens();
+        if (a.to < 0) a.to = std::min(result.grid.firstTokens() + 1, found->columns - 1);
     }
     // A product is made of a relation and the attention of a head.
     const auto stored = product ? MapKind::Relation : kind;

@@ -83,7 +83,7 @@ int listFamilies(const FamiliesArguments& a, const Call&) {
         return 0;
     }
     const char* row =
-        a.markdown ? "| `%s` | %s | %s | %s | %s | %s |\n" : "%-20s %-30s %-16s %-14s %-12s %s\n";
+        a.markdown ? "| `%s` | %s | %s | %s | %s | %s |\n" : "%-22s %-33s %-16s %-14s %-12s %s\n";
     if (a.markdown) {
         print(
             "| `model_type` | Family | Generation | QK attribution | Attribution | Training |\n"
@@ -100,7 +100,7 @@ int listFamilies(const FamiliesArguments& a, const Call&) {
               one.qkAttribution.c_str(), one.attribution.c_str(), one.training.c_str());
     if (a.markdown) return 0;
     print("\nThese do not open:\n\n");
-    for (const auto& [type, part] : unopened) print("%-20s %s\n", type.c_str(), part.c_str());
+    for (const auto& [type, part] : unopened) print("%-22s %s\n", type.c_str(), part.c_str());
     return 0;
 }
 

@@ -28,6 +28,7 @@ AnalysisInputs::AnalysisInputs(const core::Analysis& analysis, const About& abou
         m_split = choiceBox(QStringLiteral("Split"), &row);
         row.add(QStringLiteral("Split"), m_split);
         row.addGap();
+        addData(row);
     }
     if (analysis.input == AnalysisInput::Pair) addSecond(row);
     if (m_split) connect(m_split, &QComboBox::currentTextChanged, this, &AnalysisInputs::choose);
@@ -58,6 +59,47 @@ void AnalysisInputs::addPairs(ControlRow& row) {
         m_pairs->setModified(false);
     });
     connect(m_pairs, &QLineEdit::returnPressed, this, &AnalysisInputs::entered);
+}
+
+// Checkpoints have no data of their own.
+void AnalysisInputs::addData(ControlRow& row) {
+    m_data = new QLineEdit(&row);
+    m_data->setPlaceholderText(QStringLiteral("choose or type one"));
+    m_data->setToolTip(
+        QStringLiteral("Of images: a folder with one folder of pictures for each class, a folder "
+                       "of pictures with masks, or a .npz file; of text: a text file"));
+    m_data->setMinimumWidth(260);
+    auto* choose = new QPushButton(QStringLiteral("Choose\u2026"), &row);
+    choose->setProperty("compact", true);
+    choose->setAccessibleName(QStringLiteral("Choose data to measure on"));
+    row.add(QStringLiteral("Data"), m_data);
+    row.add(choose);
+    row.addGap();
+    m_dataBox = m_data->parentWidget();
+    connect(choose, &QPushButton::clicked, this, [this] {
+        const QString title = QStringLiteral("Data to measure on");
+        const QString path =
+            readsText()
+                ? QFileDialog::getOpenFileName(m_data->window(), title, m_data->text())
+                : QFileDialog::getExistingDirectory(m_data->window(), title, m_data->text());
+        if (path.isEmpty()) return;
+        m_data->setText(path);
+        Q_EMIT changed();
+    });
+    connect(m_data, &QLineEdit::editingFinished, this, [this] {
+        if (m_data->isModified()) Q_EMIT changed();
+        m_data->setModified(false);
+    });
+    connect(m_data, &QLineEdit::returnPressed, this, &AnalysisInputs::entered);
+}
+
+bool AnalysisInputs::readsText() const {
+    return m_about.subject && readsOwnText(*m_about.subject);
+}
+
+QString AnalysisInputs::file() const {
+    const auto& subject = m_about.subject;
+    return m_data && subject && !subject->data ? m_data->text().trimmed() : QString();
 }
 
 void AnalysisInputs::addSecond(ControlRow& row) {
@@ -123,6 +165,7 @@ void AnalysisInputs::subjectChanged() {
         m_split->setEnabled(m_split->count() > 0);
         m_split->setCurrentIndex(std::max(0, m_split->findText(before)));
     }
+    if (m_dataBox) m_dataBox->setVisible(subject && !subject->data);
     if (m_clean) {
         m_clean->setText(subject ? subject->sampleName : QString());
         m_clean->setAccessibleName(QStringLiteral("Clean input: %1").arg(m_clean->text()));
@@ -143,6 +186,7 @@ QString AnalysisInputs::take(const View& view) {
     if (m_split)
         if (const int at = m_split->findText(said("split")); at >= 0) m_split->setCurrentIndex(at);
     if (m_pairs) m_pairs->setText(said("pairs"));
+    if (m_data) m_data->setText(said(readsText() ? "text" : "data"));
     const QString corrupt = said("corrupt"), sample = QStringLiteral("sample:");
     if (!m_example || !corrupt.startsWith(sample)) return {};
     const qint64 number = corrupt.mid(sample.size()).toLongLong();
@@ -159,6 +203,10 @@ void AnalysisInputs::addTo(wire::Asked& asked) const {
     if (m_pairs && !m_pairs->text().trimmed().isEmpty())
         asked.set("pairs", m_pairs->text().trimmed().toStdString());
     auto split = this->split().toStdString();
+    if (const auto path = file().toStdString(); !path.empty()) {
+        asked.set(readsText() ? "text" : "data", path);
+        std::erase_if(asked.options, [](const Option& option) { return option.name == "split"; });
+    }
     if (!m_example) {
         if (!split.empty() && asked.option("split")) asked.set("split", split);
         return;

@@ -41,6 +41,8 @@ public:
     void subjectChanged();
     /// The split that is measured on, of a pair that of B; empty where the data are not known.
     QString split() const;
+    /// The file or folder that is measured on where the subject has no data; empty: none is chosen.
+    QString file() const;
     /// Whether a view of that split, which may be empty, can be shown.
     bool has(const QString& split) const;
     /// Takes what a view says. Returns why it cannot be shown; empty: it can.
@@ -65,16 +67,20 @@ Q_SIGNALS:
 
 private:
     void addPairs(ControlRow& row);
+    void addData(ControlRow& row);
     void addSecond(ControlRow& row);
     void choose();
     void fitExamples();
     const wire::OpenedSplit* data() const;
+    bool readsText() const;
 
     const core::Analysis& m_analysis;
     const About& m_about;
     Looker& m_quick;
     QComboBox* m_split = nullptr;
     QLineEdit* m_pairs = nullptr;  ///< a file or folder of minimal pairs
+    QLineEdit* m_data = nullptr;   ///< a file or folder to measure a checkpoint on
+    QWidget* m_dataBox = nullptr;  ///< that line with its label and button
     QLabel* m_clean = nullptr;
     QSpinBox* m_example = nullptr;
     QPushButton* m_other = nullptr;  ///< the name of the input that was set; a click removes it

@@ -71,12 +71,14 @@ void AnalysisOptions::addFields(const core::Analysis& analysis, bool above) {
         if (field.inRow && field.above == above) addControl(field);
 }
 
-void AnalysisOptions::setWords(const std::vector<std::string>& known) {
+void AnalysisOptions::setWords(const std::vector<std::string>& known,
+                               const std::vector<std::string>& maskFacts) {
     QStringList all;
     for (const auto& word : known) all << words(word);
     for (auto* line : m_statements) line->setWords(all);
     QStringList attributes;
-    for (const auto& name : core::attributesAmong(known)) attributes << words(name);
+    for (const auto& name : maskFacts.empty() ? core::attributesAmong(known) : maskFacts)
+        attributes << words(name);
     for (auto* box : m_attributes) {
         const QString typed = box->currentText();
         box->clear();

@@ -21,8 +21,10 @@ public:
     explicit AnalysisOptions(QWidget* parent);
     /// Adds a control for each field that is offered in the row of the tab, or `above` it.
     void addFields(const core::Analysis& analysis, bool above = false);
-    /// The words that statements may be made of.
-    void setWords(const std::vector<std::string>& words);
+    /// The words that statements may be made of, and the facts of pairs that masks of the data
+    /// tell.
+    void setWords(const std::vector<std::string>& words,
+                  const std::vector<std::string>& maskFacts = {});
     /// Shows these values, of other options their defaults; emits nothing.
     void setValues(const core::OptionValues& values);
     bool isEmpty() const { return m_controls.empty(); }

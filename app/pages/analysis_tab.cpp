@@ -231,7 +231,9 @@ QString AnalysisTab::caption() const {
     const auto& subject = *m_about.subject;
     QStringList parts{subject.name};
     if (reads(AnalysisInput::Data))
-        parts << (split().isEmpty() ? QStringLiteral("weights alone") : split());
+        parts << (!m_inputs->file().isEmpty() ? QFileInfo(m_inputs->file()).fileName()
+                  : split().isEmpty()         ? QStringLiteral("weights alone")
+                                              : split());
     else if (reads(AnalysisInput::Pair))
         parts << QStringLiteral("A: ") + subject.sampleName
               << QStringLiteral("B: ") + m_inputs->nameOfSecond();
@@ -270,11 +272,10 @@ void AnalysisTab::subjectChanged(const std::optional<Subject>& before) {
     }
     if (auto* ofText = m_controls->ofText(); ofText && subject && subject->data)
         ofText->setVisible(subject->data->splits.front().isText);
+    const bool known = subject && subject->data && !subject->data->splits.empty();
+    const auto first = known ? subject->data->splits.front() : wire::OpenedSplit();
     for (auto* options : {m_above, m_controls})
-        if (options)
-            options->setWords(subject && subject->data && !subject->data->splits.empty()
-                                  ? subject->data->splits.front().hypothesisWords
-                                  : std::vector<std::string>());
+        if (options) options->setWords(first.hypothesisWords, first.maskFacts);
     if (anew) {
         m_valid = false;
         m_refusal.clear();
@@ -478,8 +479,9 @@ QString AnalysisTab::missing() const {
                                          : m_about.whyNone + u'.';
     if (!subject->noModel.isEmpty())
         return m_analysis.acceptsCaptures ? QString() : subject->noModel + u'.';
-    if (data && !subject->data && !m_analysis.dataOptional)
-        return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
+    if (data && !subject->data && m_inputs->file().isEmpty() && !m_analysis.dataOptional)
+        return QStringLiteral("A checkpoint has no data of its own: choose a file or folder %1.")
+            .arg(m_fold ? QStringLiteral("under Options, Data") : QStringLiteral("above"));
     if (reads(AnalysisInput::Sentences) || reads(AnalysisInput::OwnPrompts)) {
         return readsOwnText(*subject)
                    ? QString()

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "analysis/pairs/mask_facts.h"
 #include "analysis/pairs/pair_objects.h"
 #include "datasets/examples.h"
 #include "datasets/readers/image_folder.h"
@@ -165,7 +166,12 @@ std::optional<Frame> OpenedDataSets::answer(const std::string& what, Request& re
         for (const auto& [name, set] : splits(opened.data)) {
             if (!set) continue;
             const bool text = std::dynamic_pointer_cast<const core::TokenDataset>(set) != nullptr;
-            opened.splits.push_back({name, set->info(), text, {}, core::hypothesisWordsOf(*set)});
+            opened.splits.push_back({name,
+                                     set->info(),
+                                     text,
+                                     {},
+                                     core::hypothesisWordsOf(*set),
+                                     core::maskFactNames(*set)});
             if (set->size() > 0) opened.splits.back().first = datasets::exampleOf(*set, 0);
             if (name == "validation") opened.tokenNames = datasets::tokenNames(*set);
         }

@@ -58,12 +58,18 @@ std::string keyOf(const std::string& word, const std::string& pictures) {
 
 HeadPictures partsOf(const datasets::ImageSplits& splits, const std::string& split, bool fitted) {
     const bool parted = splits.test != nullptr;
-    const auto parts =
-        parted ? core::HeadData{splits.train, splits.test} : core::headData(splits.train);
-    HeadPictures pictures{parts.fitting, parts.measured, split};
     const bool all = split == "train" || split == "all";
     if (all && fitted) refuseSplit(split);
+    HeadPictures pictures{{}, {}, split};
     if (split.empty()) pictures.split = parted || fitted ? "test" : "all";
+    // All of them need no classes, by which they are parted.
+    core::HeadData parts{splits.train, parted ? splits.test : splits.train};
+    try {
+        if (!parted && pictures.split != "all") parts = core::headData(splits.train);
+    } catch (const OptionError& error) {
+        throw OptionError("--data", error.message());
+    }
+    pictures.fitting = parts.fitting, pictures.measured = parts.measured;
     if (!all && pictures.split != "all" && split != "test" && split != "validation" &&
         !split.empty())
         throw OptionError("--split", "'" + split.substr(0, 60) +

@@ -184,20 +184,59 @@ core::Interventions interventionsOf(const wire::Asked& a, std::size_t which,
 
 namespace {
 
-/// The labelled pictures of a question about data, with the head by them given; none for models
-/// that take no head. `features`: it stays without one unless one is named.
+/// The pictures of a question about data, with the head by them given; none for models that take
+/// no head. `features`: it stays without one unless one is named.
 HeadPictures giveHeadFor(wire::Asked a, core::OpenedModel& model, OpenedDataSets& sets,
                          bool features = false) {
     HeadPictures pictures;
     auto& head = a.subjects.front().head;
     const bool takes = core::takesHead(model.options());
-    features = features && takes && head.empty();
+    features = features && takes && (head.empty() || head == "none");
     if (features) head = "none";
     if (takes) pictures = headPictures(a, model, sets);
     auto given = pictures;
     if (features) given.measured.reset();  // no classes are measured
     giveHead(model, head, given, sets);
     return pictures;
+}
+
+/// Reads pictures as the model does, whatever it was trained on.
+void fitPictures(const ModelOptions& model, DataOptions& options) {
+    const auto* images = model.find<ImageInput>();
+    if (!images)
+        throw OptionError("--data", "is a folder of pictures with masks, and " +
+                                        core::modelTitle(model) + " does not read images");
+    options.image_side = images->image_shape[1];
+    if (const auto* family = model.find<core::PublicImageOptions>())
+        options.preprocessor = family->preprocessor;
+}
+
+/// The classes that a public model answers with.
+std::vector<std::string> classesOf(const core::OpenedModel& model,
+                                   const core::PublicImageOptions& images) {
+    auto names = model.classNames();
+    for (auto k = std::ssize(names); k < images.num_classes; ++k)
+        names.push_back(std::to_string(k));
+    return names;
+}
+
+/// A file or folder to measure on; pictures of a folder as the model reads them.
+core::DatasetPtr evaluationFile(const core::OpenedModel& model, const std::string& file,
+                                const std::string& split, OpenedDataSets& sets) {
+    const auto* images = model.options().find<core::PublicImageOptions>();
+    const bool masked = datasets::isMaskedFolder(file);
+    if (images && !model.isRun() && (masked || std::filesystem::is_directory(file))) {
+        const auto parts =
+            datasets::openLabelledPictures(file, model.options(), sets.progress(), sets.stop());
+        const auto& all = parts.test && split != "train" ? parts.test : parts.train;
+        return datasets::readyFor(model.options(),
+                                  datasets::inClassesOf(classesOf(model, *images), all));
+    }
+    auto options = model.run().data;
+    if (masked) fitPictures(model.options(), options);
+    auto data = datasets::openEvaluationData(file, options, split, sets.progress(), sets.stop());
+    if (masked) requireFit(model, *data);
+    return data;
 }
 
 }  // namespace
@@ -220,8 +259,7 @@ EvaluationData evaluationData(const wire::Asked& a, core::OpenedModel& model,
             sets.stop());
         if (split.empty()) split = file.empty() ? "validation" : "text";
     } else if (!file.empty()) {
-        all.data = datasets::openEvaluationData(file, model.run().data, split, sets.progress(),
-                                                sets.stop());
+        all.data = evaluationFile(model, file, split, sets);
         if (split.empty()) split = std::filesystem::path(file).stem().string();
     } else {
         const auto own = dataOf(a, path);
@@ -308,17 +346,6 @@ core::DatasetPtr pairsOf(const core::OpenedModel& model, const Question& a, Open
     return pairs;
 }
 
-/// Reads pictures as the model does, whatever it was trained on.
-void fitPictures(const ModelOptions& model, DataOptions& options) {
-    const auto* images = model.find<ImageInput>();
-    if (!images)
-        throw OptionError("--data", "is a folder of pictures with masks, and " +
-                                        core::modelTitle(model) + " does not read images");
-    options.image_side = images->image_shape[1];
-    if (const auto* family = model.find<core::PublicImageOptions>())
-        options.preprocessor = family->preprocessor;
-}
-
 void readData(AskedSubject& input, const core::Analysis& analysis, const wire::Asked& a,
               OpenedDataSets& sets) {
     auto& subject = input.subject;
@@ -360,12 +387,7 @@ void readData(AskedSubject& input, const core::Analysis& analysis, const wire::A
         return use(core::folderName(text));
     }
     if (!file.empty()) {
-        auto options = model.run().data;
-        const bool masked = datasets::isMaskedFolder(file);
-        if (masked) fitPictures(model.options(), options);
-        subject.data =
-            datasets::openEvaluationData(file, options, split, sets.progress(), sets.stop());
-        if (masked) requireFit(model, *subject.data);
+        subject.data = evaluationFile(model, file, split, sets);
         return use(core::folderName(file));
     }
     if (!own)

@@ -334,6 +334,10 @@ const RunOptions& OpenedModel::run() const {
 bool OpenedModel::isRun() const {
     return m_parts->isRun;
 }
+
+const std::vector<std::string>& OpenedModel::classNames() const {
+    return m_parts->classNames;
+}
 std::int64_t OpenedModel::step() const {
     return m_parts->step;
 }

@@ -194,6 +194,8 @@ public:
     /// null: there are none.
     void withEdits(const Interventions& interventions,
                    const std::function<void(ModelImpl&, ActiveEdits*)>& reader);
+    /// The names of the classes by the checkpoint's own configuration; empty without any.
+    const std::vector<std::string>& classNames() const;
     /// The names of the answers to a sample. `classNames` empty: the checkpoint's own.
     AnswerNames answerNames(const ProbeSample& sample,
                             const std::vector<std::string>& classNames) const;

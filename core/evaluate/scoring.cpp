@@ -106,9 +106,11 @@ void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore
     for (std::int64_t i = 0; i < batch.targets.numel(); ++i)
         if ((labels[i] < 0 || labels[i] >= classes) &&
             (labels[i] != ignore || (ignore < 0 && !batch.hidden)))
-            throw OptionError("data", "label " + std::to_string(labels[i]) +
-                                          " is outside the model's " + std::to_string(classes) +
-                                          " classes");
+            throw OptionError("data", labels[i] < 0 ? std::string("has examples whose class is not "
+                                                                  "one of the model's")
+                                                    : "label " + std::to_string(labels[i]) +
+                                                          " is outside the model's " +
+                                                          std::to_string(classes) + " classes");
 }
 
 std::int64_t answersIn(const Batch& batch, std::int64_t ignore) {

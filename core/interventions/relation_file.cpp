@@ -113,7 +113,7 @@ RelationFile readRelation(const std::string& path) {
     return relation;
 }
 
-void writeRelation(const RelationFile& relation, const std::string& path) {
+void requireRelationFile(const std::string& path) {
     std::error_code none;
     if (std::filesystem::exists(path, none)) {
         try {
@@ -124,6 +124,11 @@ void writeRelation(const RelationFile& relation, const std::string& path) {
                             "name");
         }
     }
+    AtomicFile(path).write(kRelationFormat);  // a temporary file, which is removed
+}
+
+void writeRelation(const RelationFile& relation, const std::string& path) {
+    requireRelationFile(path);
     auto metadata = relation.metadata;
     metadata["format"] = kRelationFormat;
     metadata["point"] = relation.point, metadata["fact"] = relation.fact;

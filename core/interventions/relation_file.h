@@ -31,6 +31,8 @@ struct RelationFile {
 /// Reads a file; the header is checked before anything is allocated. Throws FileError that names
 /// the tensor or the entry of the metadata.
 RelationFile readRelation(const std::string& path);
+/// Throws FileError if no relation can be written there: it is asked before minutes of measuring.
+void requireRelationFile(const std::string& path);
 /// Writes a file atomically. Throws FileError, also if the file exists and holds something else.
 void writeRelation(const RelationFile& relation, const std::string& path);
 /// The name of the file that words mean: "same-kind" is "same-kind.safetensors".

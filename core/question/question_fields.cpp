@@ -105,8 +105,8 @@ Specs analysisSpecs(const Analysis& analysis) {
         all = {askedField("split", FieldKind::Text, "split to measure on"),
                askedPath("text", "a text to measure on"),
                askedPath("data",
-                         ".npz images to measure on; for a model of features also a folder with "
-                         "one folder of pictures for each class")};
+                         ".npz images to measure on, or a folder of pictures with masks; for a "
+                         "public model also a folder with one folder of pictures for each class")};
         if (!analysis.onPairs.empty() || analysis.readsPairs) append(all, minimalPairFields());
     } else if (analysis.input == AnalysisInput::Sentences) {
         all = minimalPairFields();

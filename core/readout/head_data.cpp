@@ -18,10 +18,19 @@ public:
     }
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
-        return m_images->read(m_indices.at(static_cast<std::size_t>(index)), pixels);
+        return m_images->read(picked(index), pixels);
+    }
+    const MaskFacts* maskFacts() const override { return m_images->maskFacts(); }
+    ObjectMask mask(std::int64_t index) const override { return m_images->mask(picked(index)); }
+    std::string sourceOf(std::int64_t index) const override {
+        return m_images->sourceOf(picked(index));
     }
 
 private:
+    std::int64_t picked(std::int64_t index) const {
+        return m_indices.at(static_cast<std::size_t>(index));
+    }
+
     ImageDatasetPtr m_images;
     std::vector<std::int64_t> m_indices;
     DatasetInfo m_info;
@@ -36,6 +45,11 @@ HeadData headData(const DatasetPtr& labelled, std::uint64_t seed) {
     auto classes = images->info().classNames;
     for (std::int64_t i = 0; i < images->size(); ++i) {
         labels.push_back(images->read(i, pixels));
+        if (labels.back() < 0)
+            throw OptionError(
+                "head",
+                "has pictures without a class, on which no head can be fitted; put those of "
+                "each class into a folder of its name");
         while (labels.back() >= std::ssize(classes))
             classes.push_back(std::to_string(classes.size()));
     }

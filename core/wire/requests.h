@@ -177,6 +177,7 @@ struct OpenedSplit {
     bool isText = false;                            ///< windows of a text, which cannot be saved
     DataExample first;                              ///< its first example, if it has one
     std::vector<std::string> hypothesisWords = {};  ///< core::hypothesisWordsOf()
+    std::vector<std::string> maskFacts = {};        ///< core::maskFactNames()
 
     /// Classes to filter examples by; empty if they have no labels.
     std::vector<std::string> labels() const {
@@ -284,7 +285,8 @@ void drop(Session& session);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Data, options, imported, epoch, run)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Example, data, split, index)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedSplit, name, info, isText, first, hypothesisWords)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedSplit, name, info, isText, first, hypothesisWords,
+                                   maskFacts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedData, data, splits, tokenNames)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabelSearch, index, searched, all)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Devices, names, facts, free, choices, precision)

@@ -162,6 +162,8 @@ void addFiles(const fs::path& folder, std::vector<fs::path>& files, std::set<fs:
         std::error_code ignored;
         if (isHidden(path))
             skipped.add(path, "is hidden");
+        else if (path.filename().string().ends_with(".mask.png"))
+            skipped.add(path, "is a mask of objects");
         else if (fs::is_directory(path, ignored))
             addFiles(path, files, seen, skipped);
         else if (fs::is_regular_file(path, ignored))

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "checkpoint/adapter.h"
 #include "cli/command_line.h"
@@ -308,6 +309,83 @@ TEST_F(GivenHeads, ImagesOfAnotherSizeScalePositions) {
     expectRefused(
         "lens " + std::string(RELASCOPE_FIXTURES) + "/golden/lm_rca --random 1 --image-size 48", 2,
         "models of images");
+}
+
+/// Pictures of 24 x 24 with masks of two to four squares in two colours; in folders of two classes
+/// or in none. Returns the folder.
+std::string maskedPictures(const TemporaryFolder& home, bool classes) {
+    const auto folder = home / (classes ? "masked" : "unlabelled");
+    std::mt19937 random(1);
+    std::string rows = "picture,object,colour\n";
+    for (int n = 0; n < 90; ++n) {
+        const std::string in = classes ? (n % 2 ? "b/" : "a/") : "";
+        fs::create_directories(folder + "/" + in);
+        Image image{24, 24, 3, std::vector<std::uint8_t>(24 * 24 * 3, 20)},
+            mask{24, 24, 1, std::vector<std::uint8_t>(24 * 24, 0)};
+        std::vector<int> places = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+        const int objects = 2 + static_cast<int>(random() % 3);
+        const auto name = in + std::to_string(n);
+        for (int object = 1; object <= objects; ++object) {
+            const auto drawn = static_cast<std::ptrdiff_t>(random() % places.size());
+            const int place = places[static_cast<std::size_t>(drawn)];
+            places.erase(places.begin() + drawn);
+            const bool red = random() % 2 == 0;
+            for (int y = place / 3 * 8; y < place / 3 * 8 + 8; ++y)
+                for (int x = place % 3 * 8; x < place % 3 * 8 + 8; ++x) {
+                    mask.pixels[mask.index(y, x, 0)] = static_cast<std::uint8_t>(object);
+                    image.pixels[image.index(y, x, red ? 0 : 2)] = 220;
+                }
+            rows += name + ".png," + std::to_string(object) + (red ? ",red\n" : ",blue\n");
+        }
+        testing_support::writePng(folder + "/" + name + ".png", image);
+        testing_support::writePng(folder + "/" + name + ".mask.png", mask);
+    }
+    core::writeTextFile(folder + "/objects.csv", rows);
+    return folder;
+}
+
+TEST_F(GivenHeads, ModelsOfFeaturesReadMasks) {
+    const auto fit = "fit-relation --json " + kFeatures + " --untrained 0 --fact \"same colour\"";
+    const auto examples = [](const nlohmann::json& found) {
+        return found["examples"].get<int>() + found["examples_to_choose"].get<int>() +
+               found["examples_to_test"].get<int>();
+    };
+    for (const bool classes : {true, false}) {
+        const auto o = runCli(fit + " --remove --data " + maskedPictures(m_home, classes));
+        ASSERT_EQ(o.code, 0) << o.err;
+        EXPECT_EQ(o.err.find("head"), std::string::npos) << "none is fitted: " << o.err;
+        const auto found = json(o);
+        EXPECT_EQ(examples(found), 90) << "all of them, and no mask";
+        EXPECT_GT(found["auc"].get<double>(), 0.9);
+        EXPECT_NE(found.dump().find("its answers are features"), std::string::npos);
+    }
+    const auto masked = file("masked"), unlabelled = file("unlabelled");
+    EXPECT_EQ(examples(json(runCli(fit + " --head none --data " + masked))), 90);
+    // With a head, on the pictures that it was not fitted on.
+    const auto headed = json(runCli(fit + " --head means --remove --data " + masked));
+    EXPECT_EQ(examples(headed), 30);
+    EXPECT_FALSE(headed["removed"].empty());
+    EXPECT_EQ(json(runCli("eval --json " + kFeatures + " --data " + masked))["head"]["fitted_on"],
+              60);
+    expectRefused("eval " + kFeatures + " --data " + unlabelled, 2, "pictures without a class");
+    EXPECT_EQ(json(runCli("nearest --json " + kFeatures + " --data " + unlabelled))["examples"],
+              90);
+}
+
+TEST_F(GivenHeads, ClassifiersReadFoldersByTheNamesOfTheirClasses) {
+    // The classes of the checkpoint, in another order than the alphabet's.
+    const auto named = file("named");
+    fs::create_directories(named);
+    fs::copy(flat() + "/a", named + "/stripes");
+    fs::copy(flat() + "/b", named + "/a pair");
+    const auto found = json(runCli("eval --json " + kClasses + " --data " + named));
+    EXPECT_EQ(found["examples"], 2 * kEach);
+    expectRefused("eval " + kClasses + " --data " + flat(), 2, "not one of the model's");
+    const auto masked = maskedPictures(m_home, true);
+    const auto fit = runCli("fit-relation --json " + kClasses +
+                            " --untrained 0 --fact \"same colour\" --remove --data " + masked);
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_NE(fit.out.find("right answers of these images are not known"), std::string::npos);
 }
 
 }  // namespace

@@ -163,6 +163,7 @@ TEST_F(PictureFolders, CountByReasonWhatTheyLeaveOut) {
     writeBytes(pathOf("b/notes.txt"), "x");
     writeBytes(pathOf("b/x.gif"), "GIF89a");
     writeBytes(pathOf("README"), "x");
+    add("b/1.mask.png", picture(8, 8, 1, 2, 3));
     writeBytes(pathOf("a/cut.png"), "\x89PNG\r\n\x1a\n");
     fs::create_directories(m_folder / "empty");
     fs::create_symlink("nowhere", m_folder / "a/link.png");
@@ -170,7 +171,8 @@ TEST_F(PictureFolders, CountByReasonWhatTheyLeaveOut) {
     EXPECT_EQ(data->size(), 12);
     EXPECT_EQ(data->info().classNames, (std::vector<std::string>{"a", "b"}));
     for (const char* words :
-         {"7 of 19 files were skipped", "1 hidden (a/.DS_Store)", "1 GIF picture (b/x.gif)",
+         {"8 of 20 files were skipped", "1 mask of objects (b/1.mask.png)",
+          "1 hidden (a/.DS_Store)", "1 GIF picture (b/x.gif)",
           "2 neither PNG nor JPEG (b/Thumbs.db and 1 more)", "1 in the folder of no class",
           "1 damaged PNG (a/cut.png: ", "1 link to nothing, or no file (a/link.png)",
           "folders without files are no classes: empty", "PNG and JPEG are read"})

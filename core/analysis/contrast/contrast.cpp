@@ -13,6 +13,7 @@
 #include "analysis/edited_model.h"
 #include "analysis/open_model.h"
 #include "analysis/pairs/claims.h"
+#include "analysis/pairs/mask_facts.h"
 #include "analysis/pairs/pair_objects.h"
 #include "analysis/pairs/pair_reading.h"
 #include "analysis/parts/score_parts.h"
@@ -70,6 +71,7 @@ public:
         m_objects = pairObjects(model, *subject.data, options.examples, options.attributes);
         m_objects.shape.causal = m_parts.isCausal();
         auto attributes = attributesOf(m_objects, model, *subject.data, options.attributes);
+        addMaskFacts(attributes, m_objects, model, *subject.data, options.attribute);
         choose(attributes);
         m_edited =
             subject.interventions.edits.anyEnabled() || subject.model->trainingEdits().anyEnabled();
@@ -175,13 +177,11 @@ private:
         m_pairs.scale = m_parts.scale();
         for (const auto& [pairs, word] : {std::pair{&m_pairs.yes, "yes"}, {&m_pairs.no, "no"}})
             if (const auto count = pairs->sum().item<std::int64_t>(); count < kLeastPairs)
-                throw OptionError("attribute", std::to_string(count) + " pairs with " + word +
-                                                   " of '" + m_attribute +
-                                                   "' are too few; at "
-                                                   "least " +
-                                                   std::to_string(kLeastPairs) +
-                                                   " are needed: choose more examples, or another "
-                                                   "attribute");
+                throw OptionError("attribute",
+                                  std::to_string(count) + " pairs with " + word + " of '" +
+                                      m_attribute + "' are too few; at least " +
+                                      std::to_string(kLeastPairs) +
+                                      " are needed: choose more examples, or another attribute");
         readFacts();
     }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/contrast/terms.h"
 #include "analysis/dictionary/run.h"
+#include "analysis/pairs/mask_facts.h"
 #include "analysis/pairs/pair_objects.h"
 #include "data/batches.h"
 #include "types/text_format.h"
@@ -202,6 +203,7 @@ private:
                        const PairObjects& objects) {
         if (m_options.attribute.empty()) return;
         auto attributes = attributesOf(objects, m_model->options(), *m_subject.data, {});
+        addMaskFacts(attributes, objects, m_model->options(), *m_subject.data, m_options.attribute);
         const auto* found =
             &attributeFor(attributes, objects, *m_subject.data, m_options.attribute);
         if (found->ordered)

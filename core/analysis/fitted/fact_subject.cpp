@@ -6,7 +6,7 @@
 #include <random>
 
 #include "analysis/fitted/fit.h"
-#include "analysis/fitted/object_attention.h"
+#include "analysis/pairs/mask_facts.h"
 #include "data/batches.h"
 #include "interventions/active_edits.h"
 #include "types/error.h"
@@ -16,19 +16,11 @@ namespace relascope::core {
 namespace {
 
 constexpr std::size_t kMostFittedPairs = 200'000;  // of one split
-constexpr const char *kSameObject = "same object", *kSameKind = "same kind";
 constexpr double kPartToFit = 0.6, kPartToChoose = 0.2;
 constexpr std::uint64_t kSplitEpoch = 7;  // another order than that in which examples are drawn
 
 void shuffle(auto& values, std::mt19937_64& random) {
     for (std::size_t k = values.size(); k > 1; --k) std::swap(values[k - 1], values[random() % k]);
-}
-
-const ObjectMask::Object* objectOf(const std::vector<ObjectMask::Object>& objects,
-                                   std::uint16_t number) {
-    const auto found = std::find_if(objects.begin(), objects.end(),
-                                    [&](const auto& one) { return one.number == number; });
-    return found == objects.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -51,14 +43,12 @@ FactSubject::FactSubject(const ModelOptions& model, DatasetPtr data, const Fitte
 
 void FactSubject::readMasks(const ImageDataset& images, const ModelOptions& model) {
     const auto& about = *images.maskFacts();
-    m_known = {kSameObject};
-    if (!about.facts.empty()) m_known.emplace_back(kSameKind);
-    for (const auto& fact : about.facts) m_known.push_back("same " + fact.name);
+    m_known = maskFactNames(about);
     if (m_options.fact.empty()) m_options.fact = m_known.front();
     const auto found = std::find(m_known.begin(), m_known.end(), m_options.fact);
     if (found == m_known.end())
         throw OptionError("fact", unknownName("fact", m_options.fact, m_known));
-    m_fact = std::max<std::ptrdiff_t>(-1, found - m_known.begin() - 2);
+    m_fact = static_cast<std::size_t>(found - m_known.begin());
     const auto* grid = model.find<ImageInput>();
     const auto rows = static_cast<std::size_t>(grid->gridRows()),
                columns = static_cast<std::size_t>(grid->gridColumns());
@@ -73,7 +63,7 @@ void FactSubject::readMasks(const ImageDataset& images, const ModelOptions& mode
         const auto numbers = objectsOfPatches(mask, rows, columns);
         m_masked->numbers.insert(m_masked->numbers.end(), numbers.begin(), numbers.end());
         mask.numbers.clear();
-        maskTruth(e, numbers, mask.objects, p.truth);
+        readTruth(e, numbers, mask.objects, p.truth);
         m_masked->masks.push_back(std::move(mask));
         std::size_t first = 0;
         for (const auto number : numbers) {
@@ -90,33 +80,11 @@ void FactSubject::readMasks(const ImageDataset& images, const ModelOptions& mode
     p.strata = 1 + *std::max_element(p.stratum.begin(), p.stratum.end());
 }
 
-void FactSubject::maskTruth(std::size_t example, const std::vector<std::uint16_t>& numbers,
+void FactSubject::readTruth(std::size_t example, const std::vector<std::uint16_t>& numbers,
                             const std::vector<ObjectMask::Object>& objects,
                             std::vector<std::uint8_t>& truth) const {
-    std::vector<const ObjectMask::Object*> shown;
-    for (const auto number : numbers) {
-        const auto* object = objectOf(objects, number);
-        if (number > 0 && !object)
-            throw OptionError("data", "example " + std::to_string(m_objects.examples[example]) +
-                                          " has the object " + std::to_string(number) +
-                                          " in its mask and no row for it");
-        shown.push_back(object);
-    }
-    const bool ofObjects = m_options.fact == kSameObject;
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-        for (std::size_t j = 0; j < numbers.size(); ++j) {
-            if (i == j || numbers[i] == 0 || numbers[j] == 0) continue;
-            const bool same = numbers[i] == numbers[j];
-            if (same && !ofObjects) continue;
-            bool yes = same;
-            if (!ofObjects) {
-                const auto &a = shown[i]->facts, &b = shown[j]->facts;
-                yes = m_fact < 0 ? a == b
-                                 : a.at(static_cast<std::size_t>(m_fact)) ==
-                                       b.at(static_cast<std::size_t>(m_fact));
-            }
-            truth[(example * numbers.size() + i) * numbers.size() + j] = yes ? kPairYes : kPairNo;
-        }
+    maskTruth(m_fact, m_objects.examples[example], numbers, objects,
+              truth.data() + example * numbers.size() * numbers.size());
 }
 
 void FactSubject::readAttributes(const ModelOptions& model) {
@@ -132,7 +100,11 @@ void FactSubject::readAttributes(const ModelOptions& model) {
     try {
         chosen = &attributeFor(attributes, m_objects, *m_data, m_options.fact);
     } catch (const OptionError& error) {
-        throw OptionError("fact", error.message());
+        const bool pictures = dynamic_cast<const ImageDataset*>(m_data.get()) != nullptr;
+        throw OptionError(
+            "fact", error.message() + (pictures ? std::string("; facts of objects are those of "
+                                                              "masks with an objects.csv")
+                                                : std::string()));
     }
     if (chosen->ordered)
         throw OptionError("fact",
@@ -225,7 +197,7 @@ FactPairs FactSubject::exchanged(std::uint64_t seed) const {
             m_masked->numbers.begin() + static_cast<std::ptrdiff_t>(e * facts.objects);
         return std::vector<std::uint16_t>(from, from + static_cast<std::ptrdiff_t>(facts.objects));
     };
-    if (m_masked && m_options.fact == kSameObject) {
+    if (m_masked && m_fact == 0) {
         for (std::size_t e = 0; e < facts.examples; ++e) {
             auto numbers = numbersOf(e);
             std::vector<std::uint16_t> shown;
@@ -235,7 +207,7 @@ FactPairs FactSubject::exchanged(std::uint64_t seed) const {
             std::size_t next = 0;
             for (auto& number : numbers)
                 if (number > 0) number = shown[next++];
-            maskTruth(e, numbers, m_masked->masks[e].objects, truth);
+            readTruth(e, numbers, m_masked->masks[e].objects, truth);
         }
     } else if (m_masked) {
         std::map<std::size_t, std::vector<std::size_t>> alike;  // by the number of objects
@@ -248,7 +220,7 @@ FactPairs FactSubject::exchanged(std::uint64_t seed) const {
                 auto objects = m_masked->masks[members[k]].objects;
                 const auto& others = m_masked->masks[from[k]].objects;
                 for (std::size_t o = 0; o < count; ++o) objects[o].facts = others[o].facts;
-                maskTruth(members[k], numbersOf(members[k]), objects, truth);
+                readTruth(members[k], numbersOf(members[k]), objects, truth);
             }
         }
     } else {

@@ -49,7 +49,7 @@ private:
     void splitExamples();
     void check() const;
     /// The truth of all pairs of an example, of objects with these numbers and facts.
-    void maskTruth(std::size_t example, const std::vector<std::uint16_t>& numbers,
+    void readTruth(std::size_t example, const std::vector<std::uint16_t>& numbers,
                    const std::vector<ObjectMask::Object>& objects,
                    std::vector<std::uint8_t>& truth) const;
 
@@ -60,7 +60,7 @@ private:
     std::unique_ptr<MaskedPatches> m_masked;
     std::vector<std::int32_t> m_occupied;  // of attributes: examples that may exchange theirs
     std::vector<std::string> m_known;
-    std::ptrdiff_t m_fact = -1;  // index of the fact of masks; -1: all, or the object
+    std::size_t m_fact = 0;  // of masks, by maskFactNames()
     std::size_t m_leftOut = 0;
 };
 

@@ -18,6 +18,7 @@
 #include "analysis/run_analysis.h"
 #include "answers/column_table.h"
 #include "data/example_checksum.h"
+#include "files/command_line.h"
 #include "files/memory.h"
 #include "model/architecture.h"
 #include "model/public/public_options.h"
@@ -56,6 +57,7 @@ public:
           m_plan(streamPlan(*m_model, m_facts)) {
         chooseLayers();
         requireRoom();
+        if (!options.save.empty()) requireRelationFile(relationFileOf(options.save));
         m_all = 1.0 + static_cast<double>(m_layers.size()) * 0.2 + kExchanges * 0.1 +
                 static_cast<double>(options.untrained) * 1.5 + (options.remove ? 3.0 : 0.0);
     }
@@ -193,6 +195,7 @@ private:
         f.fact = m_facts.fact(), f.form = m_options.form, f.noun = m_facts.objects().noun;
         f.layer = point().title, f.layers = std::ssize(m_layers);
         f.examples = examplesOf(kToTest);
+        f.leftOut = static_cast<std::int64_t>(m_facts.leftOut());
         f.yes = test.count(true), f.no = test.count(false);
         f.auc = tested.all[0].auc, f.low = tested.all[0].low, f.high = tested.all[0].high;
         f.place = tested.all[1].auc;
@@ -237,8 +240,12 @@ private:
             const auto pairs = m_facts.exchanged(static_cast<std::uint64_t>(k) + 1);
             try {
                 const PairFitter fitter(pairs, m_rows, m_form);
-                m_said.exchanged.push_back(fitStream(m_read.streams[m_best], fitter, pairs).auc);
-                addRow(m_answer, "chance", "facts exchanged", k + 1, m_said.exchanged.back());
+                const auto auc = fitStream(m_read.streams[m_best], fitter, pairs).auc;
+                // Not a number: no place to test has both answers.
+                if (std::isfinite(auc)) {
+                    m_said.exchanged.push_back(auc);
+                    addRow(m_answer, "chance", "facts exchanged", k + 1, auc);
+                }
             } catch (const OptionError&) {
                 // This exchange left one answer alone at each place.
             }
@@ -376,11 +383,17 @@ private:
     // What the model answers without the relation, at several ranks.
     void remove() {
         const auto& options = m_subject.model->options();
+        if (takesHead(options) && answersNumbers(options)) {
+            m_unmeasured = "its answers are features, and --head gives it classes.";
+            return;
+        }
         ExampleScores base;
         try {
             base = testScores(*m_model, m_facts, m_plan, nullptr);
         } catch (const OptionError&) {
-            return;  // The examples have no answers: nothing that is carried can be measured.
+            m_unmeasured =
+                "the right answers of these " + m_facts.objects().noun + " are not known.";
+            return;
         }
         m_said.metric = answersNumbers(options) ? "mean_error" : "accuracy";
         const auto plain = metricOf(base);
@@ -462,6 +475,15 @@ private:
         }
     }
 
+    std::string command() const {
+        std::vector<std::string> words = {"fit-relation", placeWord(m_subject.path)};
+        addField(words, "fact", m_facts.fact());
+        for (const auto& field : fittedFields())
+            for (const char* name : {"layer", "form", "scale", "directions", "examples", "seed"})
+                if (field.spec.name == name) addField(words, name, field.get(m_options));
+        return shellText(words) + " " + m_subject.where;
+    }
+
     void save() {
         const auto file = relationFileOf(m_options.save);
         RelationFile relation;
@@ -497,14 +519,18 @@ private:
             {"place_alone", shortestText(m_said.place)},
             {"one_side", shortestText(m_said.oneSide)},
             {"seed", std::to_string(m_options.seed)},
-            {"command", "fit-relation --fact \"" + m_facts.fact() + "\" --form " + m_options.form +
-                            " --scale " + m_options.scale}};
+            {"command", command()}};
         writeRelation(relation, file);
         m_saved = file;
     }
 
     void finish() {
-        if (!m_options.save.empty()) save();
+        std::string unsaved;
+        try {
+            if (!m_options.save.empty()) save();
+        } catch (const FileError& error) {
+            unsaved = error.what();  // what was measured stays
+        }
         const auto& f = m_said;
         const auto words = fittedWords(f);
         const char* word = !words.enough   ? ""
@@ -515,8 +541,13 @@ private:
         addRow(m_answer, "", f.fact, f.form, f.layer, point().name, word, f.auc, f.low, f.high,
                m_within, f.keptRank, fit.ridge, fit.bias, best().axes.values.size(0), f.place,
                f.oneSide, f.pixels, examplesOf(kToFit), examplesOf(kToChoose), f.examples,
-               static_cast<std::int64_t>(m_facts.leftOut()), f.yes, f.no, m_saved);
+               f.leftOut, f.yes, f.no, m_saved);
         for (const auto& sentence : fittedSentences(f)) addRow(m_answer, "sentences", sentence);
+        if (!m_unmeasured.empty())
+            addRow(m_answer, "sentences",
+                   "What the model answers without it was not measured: " + m_unmeasured);
+        if (!unsaved.empty())
+            addRow(m_answer, "sentences", "The relation was not saved: " + unsaved + ".");
     }
 
     AnalysisSubject& m_subject;
@@ -537,7 +568,7 @@ private:
     std::vector<std::vector<double>> m_untrained;  // AUCs by layer
     double m_untrainedHeads = 0.0, m_within = 0.0;
     FittedFacts m_said;
-    std::string m_saved;
+    std::string m_saved, m_unmeasured;  // why nothing was taken out
     Answer m_answer;
     double m_done = 0.0, m_all = 1.0;
 };

@@ -46,6 +46,7 @@ struct FittedFacts {
     std::string layer;             ///< "before layer 1", "after layer 3"
     std::int64_t layers = 0;       ///< that were tried
     std::int64_t examples = 0;     ///< to test
+    std::int64_t leftOut = 0;      ///< examples beyond the most pairs
     std::int64_t yes = 0, no = 0;  ///< pairs to test
     double auc = 0.0, low = 0.0, high = 0.0;
     double beyondPlaceLow = 0.0, beyondSideLow = 0.0;  ///< lower ends of paired differences

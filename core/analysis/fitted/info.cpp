@@ -186,6 +186,7 @@ const RegisterAnalysis kFitted([] {
     a.page = AnalysisPage::Atlas;
     a.input = AnalysisInput::Data;
     a.onDemand = true;
+    a.readsFeatures = true;
     a.layout = fittedLayout;
     a = answering(a, fittedFields(), OfferedIn::Row);
     for (auto& field : a.fields) field.attribute = field.spec.name == "fact";

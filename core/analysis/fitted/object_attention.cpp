@@ -5,26 +5,6 @@
 
 namespace relascope::core {
 
-std::vector<std::uint16_t> objectsOfPatches(const ObjectMask& mask, std::size_t rows,
-                                            std::size_t columns) {
-    const auto wide = static_cast<std::size_t>(mask.width) / columns,
-               high = static_cast<std::size_t>(mask.height) / rows;
-    std::vector<std::uint16_t> objects;
-    for (std::size_t patch = 0; patch < rows * columns; ++patch) {
-        std::map<std::uint16_t, std::size_t> pixels;
-        for (std::size_t y = 0; y < high; ++y)
-            for (std::size_t x = 0; x < wide; ++x)
-                ++pixels[mask.numbers[(patch / columns * high + y) *
-                                          static_cast<std::size_t>(mask.width) +
-                                      patch % columns * wide + x]];
-        std::uint16_t object = 0;
-        for (const auto& [number, count] : pixels)
-            if (number != ObjectMask::kNotCounted && 2 * count > wide * high) object = number;
-        objects.push_back(object);
-    }
-    return objects;
-}
-
 ObjectAttention::ObjectAttention(torch::Tensor objects, torch::Tensor groups,
                                  std::int64_t firstTokens)
     : m_objects(std::move(objects)),

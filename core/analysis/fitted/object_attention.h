@@ -10,14 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "types/object_facts.h"
-
 namespace relascope::core {
-
-/// The object of each patch of a grid: that which more than half of its pixels have, as its number;
-/// 0 where none has. [rows columns]
-std::vector<std::uint16_t> objectsOfPatches(const ObjectMask& mask, std::size_t rows,
-                                            std::size_t columns);
 
 /// Shares of attention, an example each.
 class ObjectAttention {

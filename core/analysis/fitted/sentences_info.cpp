@@ -110,9 +110,14 @@ std::vector<std::string> fittedSentences(const FittedFacts& facts) {
     const auto name = quoted(capitalized(facts.fact));
     if (!words.enough) {
         all.push_back("Nothing can be said from " + std::to_string(facts.examples) + " " +
-                      facts.noun + " to test with " + groupedNumber(facts.yes) +
-                      " pairs of yes and " + groupedNumber(facts.no) +
-                      " of no; 50 of each are needed.");
+                      facts.noun + " to test, with " + groupedNumber(facts.yes) +
+                      " pairs of yes and " + groupedNumber(facts.no) + " of no; " +
+                      std::to_string(kFewestToSay) + " " + facts.noun + " and " +
+                      std::to_string(kFewestPairs) + " pairs of each are needed.");
+        if (facts.leftOut > 0)
+            all.push_back(groupedNumber(facts.leftOut) + " " + facts.noun +
+                          " were left out, since each split has at most 200,000 pairs; "
+                          "masks, or a file of --attributes, may say which pairs count.");
         return all;
     }
     const auto chance = chanceOf(facts);

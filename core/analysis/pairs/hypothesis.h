@@ -69,8 +69,8 @@ PairAttribute attributeOf(const Hypothesis& hypothesis, const PairShape& shape,
 /// "near(size,
 /// ", "and".
 std::vector<std::string> hypothesisWords(const HypothesisTerms& terms);
-/// The attributes of pairs that such words tell of, by the names of the atlas: "same object", "same
-/// colour", "same row".
+/// The attributes of pairs that such words tell of and the place does not, by the names of the
+/// atlas: "same object", "same colour".
 std::vector<std::string> attributesAmong(const std::vector<std::string>& hypothesisWords);
 
 /// The two options of analyses that take hypotheses, whose members are named so.

@@ -55,7 +55,6 @@ std::vector<std::string> attributesAmong(const std::vector<std::string>& words) 
     std::vector<std::string> names;
     const std::string same = "same(";
     for (const auto& word : words) {
-        if (word.starts_with("same ")) names.push_back(word);
         if (!word.starts_with(same)) continue;
         auto fact = word.substr(same.size(), word.size() - same.size() - 1);
         std::erase(fact, '"');

@@ -548,8 +548,11 @@ void ScoreParts::addApart(ScoreSide side, SideParts& parts, const torch::Tensor&
     const auto b = parts.values.size(0), k = parts.values.size(3);
     const auto all = torch::cat({torch::zeros({own.size(0), k}, own.options()), own}, 1);
     StreamPart part;
-    part.kind = m_fittedBias ? PartKind::Bias : PartKind::Distance, part.layer = m_map.layer;
-    if (m_fittedBias) part.where = "the fit";
+    part.kind = m_fittedBias ? PartKind::Bias : PartKind::Distance;
+    if (m_fittedBias)
+        part.where = "the fit";
+    else
+        part.layer = m_map.layer;
     parts.parts.push_back(part);
     parts.values = torch::cat(
         {widened(parts.values), all.unsqueeze(0).unsqueeze(2).expand({b, all.size(0), 1, k + 2})},

@@ -11,6 +11,7 @@
 #include "analysis/fitted/fit.h"
 #include "analysis/fitted/object_attention.h"
 #include "analysis/fitted/removal.h"
+#include "analysis/pairs/mask_facts.h"
 #include "analysis/verify/verify_lines.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"

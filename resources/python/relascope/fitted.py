@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .engine import Answer, Engine, Path, analyse, maps
+from .engine import Answer, Engine, EngineError, Path, analyse, maps
 from .reading import Safetensors
 
 
@@ -81,4 +81,6 @@ def fit_relation(model: Path, fact: str, layer: Any = "all", *, engine: Optional
                        save=os.path.join(folder.name, "relation.safetensors"), **{**options, **more})
 
     answer = ask()
+    if not answer.get("saved"):
+        raise EngineError(str(answer["sentences"][-1]))
     return FittedRelation(answer, Safetensors(answer["saved"]), ask, functools.partial(maps, model, engine=engine))

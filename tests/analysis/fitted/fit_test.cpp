@@ -10,6 +10,7 @@
 #include "analysis/fitted/fit.h"
 #include "analysis/fitted/object_attention.h"
 #include "analysis/fitted/removal.h"
+#include "analysis/pairs/mask_facts.h"
 #include "analysis/verify/verify.h"
 #include "types/error.h"
 

@@ -62,6 +62,9 @@ TEST(FitRelation, GivesTablesAndAFile) {
     const auto relation = core::readRelation(path);
     EXPECT_EQ(relation.fact, "same shape");
     EXPECT_EQ(relation.point, answer.text("point"));
+    EXPECT_NE(relation.metadata.at("command").find("--fact 'same shape' --layer all"),
+              std::string::npos)
+        << relation.metadata.at("command");
     EXPECT_EQ(static_cast<double>(relation.rank), answer.number("rank"));
     const auto points = of.model.points(of.subject.data->sample(0));
     const auto edit = core::editFromWords("fitted " + path + " out", points);
@@ -91,6 +94,27 @@ TEST(FitRelation, WhatARelationComparesIsSaidOfPatches) {
     EXPECT_GE(components.rows(), 1U);
     for (const auto& link : answer.tables[1].links)
         EXPECT_LT(link.layer, 0) << "a fitted map has no number among those of its layer";
+}
+
+TEST(FitRelation, KeepsWhatWasMeasuredIfTheFileCannotBeWritten) {
+    Fitting of;
+    const TemporaryFolder folder("fitted");
+    const auto path = folder / "later/same-shape.safetensors";
+    bool began = false;
+    core::Watch<Answer> watch;
+    watch.progress = [&](double) { return began = true; };
+    EXPECT_THROW(of.fit({{"save", path}}, watch), FileError);
+    EXPECT_FALSE(began) << "it is refused before anything is measured";
+    std::filesystem::create_directories(folder / "later");
+    watch.progress = [&](double) {
+        std::filesystem::remove_all(folder / "later");
+        return true;
+    };
+    const auto answer = of.fit({{"save", path}}, watch);
+    EXPECT_GT(answer.number("auc"), 0.0);
+    EXPECT_EQ(answer.text("saved"), "");
+    EXPECT_NE(answer.table("sentences").texts("text").back().find("was not saved: " + path),
+              std::string::npos);
 }
 
 TEST(FitRelation, RefusesWhatCannotBeFitted) {
@@ -135,6 +159,11 @@ TEST(FittedWords, FollowTheirRules) {
     EXPECT_FALSE(core::fittedWords(facts).learned) << "of three models nothing is said";
     facts = clearFacts(), facts.examples = 49;
     EXPECT_FALSE(core::fittedWords(facts).enough);
+    facts.leftOut = 88;
+    const auto few = core::fittedSentences(facts);
+    ASSERT_EQ(few.size(), 2u);
+    EXPECT_NE(few[0].find("50 images and 50 pairs of each are needed"), std::string::npos);
+    EXPECT_NE(few[1].find("88 images were left out"), std::string::npos);
     facts = clearFacts(), facts.yes = 49;
     EXPECT_FALSE(core::fittedWords(facts).enough);
 }

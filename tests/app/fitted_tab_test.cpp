@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the tab of fitted relations offers: facts of the data, and data for a checkpoint.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QUndoStack>
+
+#include "analysis/analysis.h"
+#include "app/pages/analysis_tab.h"
+#include "app/pages/analysis_window.h"
+#include "support/rooms.h"
+
+using namespace relascope;
+using namespace relascope::app;
+
+namespace {
+
+using core::analysisNamed;
+
+Subject runAt(const std::string& path, std::vector<std::string> words) {
+    auto data = std::make_shared<wire::OpenedData>();
+    wire::OpenedSplit split;
+    split.name = "validation";
+    split.hypothesisWords = std::move(words);
+    data->splits.push_back(std::move(split));
+    Subject subject;
+    subject.model().path = path;
+    subject.name = QString::fromStdString(path);
+    subject.setData(std::move(data));
+    return subject;
+}
+
+TEST(FittedTab, OffersFactsThatCanBeFitted) {
+    QUndoStack history;
+    Measurements measurements;
+    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
+    const auto facts = [&](Subject subject) {
+        page.setSubject(std::move(subject));
+        QStringList all;
+        for (auto* box : page.tab("fit-relation")->findChildren<QComboBox*>())
+            for (int k = 0; box->isEditable() && k < box->count(); ++k) all << box->itemText(k);
+        return all;
+    };
+    // What the place says alone is no fact to fit.
+    EXPECT_EQ(facts(runAt("/runs/a", {"same(colour)", "same row", "same column"})),
+              QStringList({"same object", "same colour"}));
+    auto masked = runAt("/runs/b", {"same row", "same column"});
+    auto data = std::make_shared<wire::OpenedData>(*masked.data);
+    data->splits.front().maskFacts = {"same object", "same kind"};
+    masked.setData(std::move(data));
+    EXPECT_EQ(facts(std::move(masked)), QStringList({"same object", "same kind"}));
+}
+
+TEST(AnalysisTab, MeasuresACheckpointOnDataThatAreChosen) {
+    QUndoStack history;
+    Measurements measurements;
+    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
+    auto* tab = page.tab("fit-relation");
+    page.setSubject(runAt("/runs/a", {}));
+    QLineEdit* line = nullptr;
+    for (auto* one : tab->findChildren<QLineEdit*>())
+        if (one->accessibleName() == "Data") line = one;
+    ASSERT_NE(line, nullptr);
+    tab->setUnfolded(true);
+    EXPECT_FALSE(line->isVisibleTo(tab)) << "a run has data";
+    Subject checkpoint;
+    checkpoint.model().path = "/models/dinov2";
+    checkpoint.name = "dinov2";
+    page.setSubject(checkpoint);
+    EXPECT_TRUE(line->isVisibleTo(tab));
+    EXPECT_FALSE(tab->runButton()->isEnabled());
+    line->setText("/pictures");
+    line->setModified(true);
+    Q_EMIT line->editingFinished();
+    EXPECT_TRUE(tab->runButton()->isEnabled());
+    const auto asked = tab->question();
+    EXPECT_EQ(asked.text("data"), "/pictures");
+    EXPECT_EQ(asked.text("split"), "");
+}
+
+}  // namespace
