@@ -163,6 +163,7 @@ std::optional<Subject> AtlasPage::subject() const {
         if (checkpoint.isEmpty()) return std::nullopt;
         subject.model().path = checkpoint.toStdString();
         subject.name = QFileInfo(checkpoint).fileName();
+        subject.model().checkpoint = c.checkpoint.shownCheckpoint();
         return subject;
     }
     subject.model().path = run.toStdString();
