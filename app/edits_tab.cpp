@@ -231,6 +231,9 @@ std::optional<Subject> EditsTab::subjectOf(InspectorEditing& editing) const {
     addMap(subject, editing.inspector().choice());
     if (&editing == m_checkpoint.get()) {
         subject.name = checkpointTitles({feed.path()}).front();
+        auto& checkpoint = subject.model().checkpoint = c.checkpoint.shownCheckpoint();
+        if (!checkpoint.empty())
+            subject.name += QStringLiteral(", step %1").arg(QString::fromStdString(checkpoint));
         subject.setData(c.checkpoint.data());
         if (!shown.result->sample.source.text) asked.classNames = shown.result->classNames;
         return subject;
@@ -338,9 +341,12 @@ void EditsTab::wireMeasure() {
                 });
         connect(&analyses, &AnalysisWindow::exampleRequested,
                 qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas)), &AtlasPage::showExample);
-        // The Checkpoint page has no time cursor.
         connect(&analyses, &AnalysisWindow::stepRequested, this, [this](qint64 step) {
-            if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
+            auto& c = m_window.controllers();
+            if (&editing() == m_workbench.get())
+                c.selection.setStep(step);
+            else
+                c.checkpoint.setStep(step);
         });
     });
 }

@@ -430,6 +430,7 @@ void ViewFiles::openCheckpoint() {
                 return refuse(QStringLiteral("%1: %2").arg(m_wanted->path, why));
             removeEdits();
             m_wanted->asked = true;
+            c.checkpoint.setStep(stepOf(m_wanted->view));
             c.checkpoint.show(m_wanted->view);
         },
         Qt::SingleShotConnection);

@@ -260,6 +260,20 @@ class TestPoints(Serving):
         compiled = torch.compile(Model(), backend="eager", fullgraph=True)
         self.assertEqual(compiled(x).shape, (2, 3))
 
+    def test_models_over_processes_are_refused(self):
+        """A model of fully_shard, here over one process, has parameters that no other process could ask about."""
+        from torch import distributed
+        from torch.distributed.fsdp import FSDPModule, fully_shard
+        distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+        self.addCleanup(distributed.destroy_process_group)
+        mesh = distributed.init_device_mesh("cpu", (1,))
+        for whole in True, False:
+            model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 3))
+            fully_shard(model if whole else model[0], mesh=mesh)
+            self.assertTrue(any(isinstance(each, FSDPModule) for each in model.modules()))
+            with self.assertRaisesRegex(relascope.RunError, "model: is spread over processes; serve a copy on one"):
+                relascope.serve(model, torch.rand(4, 2, 4), name="spread")
+
 
 class TestGolden(Serving):
     """The public models, as transformers computes them, against what is stored of them."""

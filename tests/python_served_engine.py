@@ -178,6 +178,14 @@ class TestPictures(Asking):
             for step in 10, 11:  # the nearest
                 found = self.ask(served, "inspect", step=step, sample=4, kind="attention-sa", layer=2)
                 self.assertEqual(found["step"], 10)
+            for step, factor in (5, 1.0), (10, 1.5):
+                model.load_state_dict({name: factor * each if each.is_floating_point() else each for name, each in now.items()})
+                with torch.no_grad():
+                    loss = model.eval()(**inputs).loss.item()
+                model.load_state_dict(now)
+                found = self.ask(served, "eval", step=step, split="validation")
+                self.assertEqual(found["step"], step)
+                self.assertAlmostEqual(found["loss"], loss, delta=SAME)
             with self.assertRaisesRegex(EngineError, "'11' is none of the steps that test has kept \\(3 from 5 to 20\\)"):
                 self.ask(served, "heads", checkpoint="11", sample=4)
 
@@ -241,6 +249,34 @@ class TestTexts(Asking):
                     self.assertAlmostEqual(self.ask(served, "eval", split="validation")["loss"], loss, delta=SAME)
                     self.assertTrue(self.ask(served, "ablate", examples=4)["rows"])
                 served.close()
+
+    def test_minimal_pairs_along_kept_steps(self):
+        """As the checkpoints of the same weights."""
+        folder, pairs = PUBLIC / "gpt2_tied", str(TOP / "tests/fixtures/pairs/pairs.jsonl")
+        model, ids = self.model("gpt2_tied", "eager"), torch.arange(40).view(4, 10)
+        now, wanted = {name: each.clone() for name, each in model.state_dict().items()}, {}
+        with relascope.Run(self.own_folder() / "run") as run:
+            served = self.served(model, {"input_ids": ids, "labels": ids}, tokenizer=str(folder / "tokenizer.json"), run=run)
+            for step, factor in (4, 0.5), (8, 2.0):
+                model.load_state_dict({name: factor * each if each.is_floating_point() else each for name, each in now.items()})
+                run.weights(step, model.state_dict())
+                own = self.own_folder()
+                model.save_pretrained(own)
+                (own / "tokenizer.json").write_bytes((folder / "tokenizer.json").read_bytes())
+                wanted[step] = self.ask(own, "eval", pairs=pairs, untrained=0)
+            model.load_state_dict(now)
+            answer = self.ask(served, "pair-accuracy", pairs=pairs, untrained=0, along=True)
+            found = {step: [each for each in answer["along"] if each["step"] == step] for step in (4, 8)}
+            self.assertEqual(sum(map(len, found.values())), len(answer["along"]))
+            for step, rows in found.items():
+                phenomena = [{"phenomenon": rows[0]["phenomenon"], **wanted[step]}, *wanted[step]["phenomena"]]
+                self.assertEqual([each["phenomenon"] for each in rows], [each["phenomenon"] for each in phenomena])
+                for row, native in zip(rows, phenomena):
+                    for name in "pair_accuracy", "low", "high", "difference":
+                        self.assertAlmostEqual(row[name], native[name], delta=SAME)
+            native = self.ask(folder, "eval", pairs=pairs, untrained=0)
+            self.assertAlmostEqual(answer["difference"], native["difference"], delta=SAME)
+            self.assertNotAlmostEqual(found[4][0]["difference"], found[8][0]["difference"], delta=SAME)
 
 
 if __name__ == "__main__":

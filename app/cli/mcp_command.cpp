@@ -28,6 +28,7 @@
 #include "options/builtin_resources.h"
 #include "train/devices.h"
 #include "types/error.h"
+#include "wire/served_link.h"
 
 namespace relascope::cli {
 namespace {
@@ -36,6 +37,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kVersions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 constexpr std::chrono::milliseconds kBetweenProgress(250);
+constexpr double kLeastProgress = 1e-6;
 // Codes of JSON-RPC 2.0.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kUnknownMethod = -32601,
               kInvalidParameters = -32602;
@@ -290,16 +292,29 @@ private:
     }
     Json answered(const ToolCall& call) {
         auto last = std::chrono::steady_clock::now();
-        return m_tools.call(call.tool, call.arguments, call.stop.get_token(), [&](double fraction) {
-            const auto now = std::chrono::steady_clock::now();
-            if (call.progressToken.is_null() || now - last < kBetweenProgress) return;
-            last = now;
+        double done = 0.0;
+        const auto notify = [&](double fraction, const std::string& message) {
+            if (call.progressToken.is_null()) return;
+            done = std::max(done, fraction);
+            Json parameters = {
+                {"progressToken", call.progressToken}, {"progress", done}, {"total", 1.0}};
+            if (!message.empty()) parameters["message"] = message;
             send({{"jsonrpc", "2.0"},
                   {"method", "notifications/progress"},
-                  {"params",
-                   {{"progressToken", call.progressToken},
-                    {"progress", fraction},
-                    {"total", 1.0}}}});
+                  {"params", std::move(parameters)}});
+        };
+        std::string said;
+        const wire::ServedWaitScope wait([&](const std::string& text) {
+            // The protocol wants a progress that rises with every message.
+            if (!text.empty() && text != said) notify(done + kLeastProgress, text);
+            said = text;
+            return !call.stop.stop_requested();
+        });
+        return m_tools.call(call.tool, call.arguments, call.stop.get_token(), [&](double fraction) {
+            const auto now = std::chrono::steady_clock::now();
+            if (now - last < kBetweenProgress) return;
+            last = now;
+            notify(fraction, {});
         });
     }
 

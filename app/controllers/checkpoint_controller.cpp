@@ -212,6 +212,7 @@ CheckpointController::CheckpointController(QObject* parent)
             [this] { Q_EMIT textProblem(m_feed.textNote()); });
     connect(&m_feed, &InspectorFeed::inspected, this, [this] {
         if (!m_feed.text().isEmpty()) Q_EMIT textProblem(m_feed.textNote());
+        readSteps();
     });
     connect(&m_feed, &InspectorFeed::refused, this, [this](const QString& sentence) {
         m_feed.text().isEmpty() ? failed(sentence) : textProblem(sentence);
@@ -224,7 +225,8 @@ CheckpointController::~CheckpointController() {
         task->disconnect();
         task->abandon();
     }
-    for (JobQueue* queue : {&m_headers, &m_checks, &m_looker.queue(), &m_verifier.queue()})
+    for (JobQueue* queue :
+         {&m_headers, &m_checks, &m_doors, &m_looker.queue(), &m_verifier.queue()})
         queue->clear();
 }
 
@@ -326,6 +328,11 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
     m_openingData.abandon();
     m_numbers.setCheckpoint(info);
     m_info = std::move(info);
+    m_steps.clear(), m_step.reset();
+    if (isServed()) {
+        const auto steps = core::declarationOf(*m_info->model).steps;
+        m_steps.assign(steps.begin(), steps.end());
+    }
     m_first = {};
     if (m_feed.path() != path()) forgetWeights();
     m_recent.add(path(), isServed() ? QStringLiteral("served") : widgets::byteSize(m_info->bytes));
@@ -450,7 +457,39 @@ void CheckpointController::setEdits(const EditList& edits) {
 }
 
 void CheckpointController::inspect() {
-    m_feed.show(weightsAt(m_feed.path(), std::nullopt, m_edits));
+    m_feed.show(weightsAt(m_feed.path(), loaded() ? m_step : std::nullopt, m_edits));
+}
+
+void CheckpointController::setStep(std::optional<qint64> step) {
+    if (!isServed() || step == m_step) return;
+    m_step = step;
+    Q_EMIT stepsChanged();
+    if (loaded()) inspect();
+}
+
+std::string CheckpointController::shownCheckpoint() const {
+    const auto shown = m_feed.shownStep();
+    return shown && stepOf(m_feed.shown()) ? std::to_string(*shown) : std::string();
+}
+
+// A connection of its own asks, since one that is open knows what was declared to it.
+void CheckpointController::readSteps() {
+    if (!isServed() || std::exchange(m_readingSteps, true)) return;
+    m_doors.post(
+        this,
+        [path = m_info->path](const std::stop_token& stop) {
+            const wire::ServedWaitScope wait(
+                [&](const std::string&) { return !stop.stop_requested(); });
+            return wire::openServedDoor(core::doorOf(path))->declaration();
+        },
+        [this, path = path()](const nlohmann::json& declared) {
+            m_readingSteps = false;
+            if (path != this->path()) return;
+            const auto read = core::declarationFrom(declared).steps;
+            std::vector<qint64> steps(read.begin(), read.end());
+            if (std::exchange(m_steps, std::move(steps)) != m_steps) Q_EMIT stepsChanged();
+        },
+        [this](const QString&) { m_readingSteps = false; });  // the maps say that nobody serves it
 }
 
 void CheckpointController::evaluate(const NamedEvaluation& wanted) {

@@ -133,6 +133,9 @@ public:
     void evaluate(const NamedEvaluation& wanted);
     /// The question of the last evaluation that was shown; nullopt without one of this checkpoint.
     const std::optional<wire::Asked>& evaluatedOn() const { return m_evaluatedOn; }
+    /// Shows a served model with the weights that its program has kept nearest to a step; nullopt:
+    /// with those of now.
+    void setStep(std::optional<qint64> step);
     /// Sets the edits of the inspector and of generated texts, for all later requests.
     void setEdits(const EditList& edits);
     void convert(const QString& out);
@@ -159,6 +162,12 @@ public:
     const QString& prompt() const { return m_prompt; }
     /// Whether another program serves the model, which has no files then.
     bool isServed() const { return m_info && core::isServedName(m_info->path); }
+    /// The steps whose weights the program of a served model has kept, ascending. They are read
+    /// again with each map, as the program may train.
+    const std::vector<qint64>& steps() const { return m_steps; }
+    std::optional<qint64> step() const { return m_step; }
+    /// Model::checkpoint of the maps that are shown: the kept step that is nearest to step().
+    std::string shownCheckpoint() const;
     /// What the program that serves the model measures on; null: there is none, or it is not
     /// served.
     const std::shared_ptr<const wire::OpenedData>& data() const { return m_opened; }
@@ -180,6 +189,7 @@ public:
 
 Q_SIGNALS:
     void opened();
+    void stepsChanged();  ///< steps() or step()
     void verified(const relascope::VerifyReport& report);
     void loadedChanged();
     /// Emitted with the problem of the typed text; empty if the text is valid.
@@ -200,13 +210,17 @@ private:
     void choose(const Question& input);
     /// Asks for the maps of the loaded weights with the edits.
     void inspect();
+    void readSteps();
 
     std::optional<CheckpointInfo> m_info;
     QString m_run, m_prompt;
     DataOptions m_data;  ///< data options of m_run
     std::shared_ptr<const wire::OpenedData> m_opened;
     LongTask m_openingData;
-    JobQueue m_headers, m_checks;
+    JobQueue m_headers, m_checks, m_doors;
+    std::vector<qint64> m_steps;
+    std::optional<qint64> m_step;
+    bool m_readingSteps = false;
     Looker m_looker, m_verifier{wire::Lane::Long};
     RecentCheckpoints m_recent;
     HubModels m_hub;

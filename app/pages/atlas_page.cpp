@@ -172,6 +172,7 @@ std::optional<Subject> AtlasPage::subject() const {
         subject.name = QFileInfo(checkpoint).fileName();
         subject.setData(c.checkpoint.data());
         subject.edits() = c.checkpointEdits.list();
+        subject.model().checkpoint = c.checkpoint.shownCheckpoint();
         return subject;
     }
     const RunInfo* info = c.runs.info(run);

@@ -25,6 +25,7 @@
 #include "app/pages/first_view.h"
 #include "app/pages/hub_dialog.h"
 #include "app/pages/served_dialog.h"
+#include "app/pages/served_steps.h"
 #include "checkpoint/adapter.h"
 #include "run/run_folder.h"
 #include "views/view_file.h"
@@ -149,6 +150,7 @@ QWidget* CheckpointPage::makeRight() {
     auto* column = widgets::columnOf(panel);
     column->addWidget(m_inspecting);
     column->addWidget(m_inspector, 1);
+    column->addWidget(new ServedSteps(m_c, panel));
     return panel;
 }
 
@@ -506,6 +508,10 @@ void CheckpointPage::showProbe(const widgets::Inspected& inspected) {
     auto* inputs = m_inspector->sourcePane()->inputs();
     inputs->showInput(m_c.feed().shown(), result->sample);
     m_text->showNextTokens();
+    if (const auto step = m_c.shownCheckpoint(); !step.empty())
+        m_inspector->setSubText(QStringLiteral("%1, step %2").arg(title(), step.c_str()));
+    else if (m_c.isServed())
+        m_inspector->setSubText(title());
     refresh();
 }
 

@@ -5,6 +5,7 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "widgets/theme/controls.h"
@@ -59,6 +60,10 @@ void CapturesTrack::setSteps(std::vector<qint64> steps, std::vector<qint64> kept
     m_steps = std::move(steps);
     if (m_keys.size() != m_steps.size()) m_keys.clear();
     refresh();
+}
+
+void CapturesTrack::setLiveTip(const QString& text) {
+    m_live->setToolTip(text);
 }
 
 void CapturesTrack::setKeys(std::vector<double> keys) {
@@ -162,6 +167,17 @@ void CapturesTrack::mousePressEvent(QMouseEvent* event) {
 }
 void CapturesTrack::mouseMoveEvent(QMouseEvent* event) {
     if (event->buttons() & Qt::LeftButton) chooseAt(event->pos().x());
+}
+
+bool CapturesTrack::event(QEvent* event) {
+    if (event->type() == QEvent::ShortcutOverride) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        constexpr std::array own = {Qt::Key_Left, Qt::Key_Right, Qt::Key_Home, Qt::Key_End,
+                                    Qt::Key_L};
+        if (key->modifiers() == Qt::NoModifier && std::ranges::count(own, key->key()) > 0)
+            event->accept();
+    }
+    return QWidget::event(event);
 }
 
 void CapturesTrack::keyPressEvent(QKeyEvent* event) {

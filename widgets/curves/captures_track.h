@@ -32,6 +32,8 @@ public:
     void setAxis(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
     /// The name of the axis, and its numbers with their positions.
     void setTicks(const QString& title, std::vector<std::pair<double, QString>> ticks);
+    /// What Live follows where that is no capture.
+    void setLiveTip(const QString& text);
     /// The buttons of the track, for the corner of the curves.
     QWidget* controls() const { return m_controls; }
     /// Position of each step on the axis of the plot if that is not the step; same order as
@@ -44,6 +46,7 @@ Q_SIGNALS:
     void liveRequested();
 
 protected:
+    bool event(QEvent* event) override;  ///< its keys come before shortcuts of the window
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;

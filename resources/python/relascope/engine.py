@@ -18,6 +18,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -32,6 +33,7 @@ from .serve import served_here
 
 Path = Union[str, "os.PathLike[str]"]
 Progress = Callable[[float], Any]
+Waiting = Callable[[str], Any]
 _PROTOCOL = 2
 _TO_CANCEL = 30.0  # seconds that a cancelled request gets
 
@@ -153,13 +155,13 @@ class Engine:
             process.wait()
         self._errors.close()
 
-    def command(self, *words: Any, progress: Optional[Progress] = None) -> Answer:
+    def command(self, *words: Any, progress: Optional[Progress] = None, waiting: Optional[Waiting] = None) -> Answer:
         """Runs a command that takes --json, as command("scan", "runs/mine", "--seconds", 20), and returns its answer. Models that this
         process serves (relascope.serve) among the words answer meanwhile."""
         served = [found for word in words if (found := served_here(word)) is not None]
         message = {"m": "command", "words": [str(os.fspath(word) if isinstance(word, os.PathLike) else word) for word in words],
                    "folder": os.getcwd()}
-        found, blob = self.ask(message, progress, served)
+        found, blob = self.ask(message, progress, served, waiting)
         try:
             value = json.loads(blob.decode()) if blob.strip() else {}
         except ValueError:
@@ -168,23 +170,27 @@ class Engine:
         answer.said, answer.code = str(found.get("said", "")), int(found.get("code", 0))
         return answer
 
-    def ask(self, message: dict, progress: Optional[Progress] = None, served: Sequence[Any] = ()) -> tuple[dict, bytes]:
+    def ask(self, message: dict, progress: Optional[Progress] = None, served: Sequence[Any] = (),
+            waiting: Optional[Waiting] = None) -> tuple[dict, bytes]:
         """Sends a request, and returns the message and the blob of the answer. Ctrl-C cancels the request and raises
-        KeyboardInterrupt. served: models of this process, which the engine may ask for the answer."""
+        KeyboardInterrupt. served: models of this process, which the engine may ask for the answer. waiting: called with the text of
+        what a model of another program waits for, and with an empty one when that has come; without it the first text is printed on
+        standard error."""
         with self._guard:
             if self._process is not None and self._process.poll() is not None:
                 self.close()  # it ended between two questions, and another one starts
             kept = self._process is not None
             try:
-                return self._answered(message, progress, served)
+                return self._answered(message, progress, served, waiting)
             except _Ended as ended:
                 self.close()
                 if not kept or not ended.idle:
                     raise
-            return self._answered(message, progress, served)  # it had ended, being idle, before it read the question
+            return self._answered(message, progress, served, waiting)  # it had ended, being idle, before it read the question
 
-    def _answered(self, message: dict, progress: Optional[Progress], served: Sequence[Any]) -> tuple[dict, bytes]:
+    def _answered(self, message: dict, progress: Optional[Progress], served: Sequence[Any], waiting: Optional[Waiting]) -> tuple[dict, bytes]:
         self._start()
+        waiting = waiting or _FirstWord()
         self._last, self._heard = self._last + 1, False
         self._send({**message, "id": self._last})
         interrupted = _Interrupts()
@@ -200,6 +206,8 @@ class Engine:
                         continue
                     if "progress" in found and progress is not None and not cancelled:
                         progress(float(found["progress"]))
+                    if "waits" in found and not cancelled:
+                        waiting(str(found["waits"]))
                     if "ok" in found or "error" in found:
                         break
         except BaseException:
@@ -281,6 +289,18 @@ class Engine:
         return _Ended(f"the engine has ended {how}" + (f": {said[-1]}" if said else ""), code == 0 and not self._heard)
 
 
+class _FirstWord:
+    """Prints the first text of what a question waits for."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def __call__(self, text: str) -> None:
+        if text and not self._said:
+            print(text, file=sys.stderr, flush=True)
+            self._said = True
+
+
 class _Ended(EngineError):
     """The process has ended without an answer; idle: before it read the question."""
 
@@ -330,21 +350,22 @@ def _words(options: dict) -> list[str]:
 
 
 def analyse(path: Path, what: str, /, *more: Any, engine: Optional[Engine] = None, progress: Optional[Progress] = None,
-            **options: Any) -> Answer:
+            waiting: Optional[Waiting] = None, **options: Any) -> Answer:
     """An analysis of a run, a checkpoint, a model of the hub ("hub:ORG/NAME"), or one that this process serves: "scan", "atlas", "heads", "lens",
     "ablate", "eval", "info", or another command of relascope-cli that takes --json. more: further words, as the second
-    model of "duel". options: those of the command."""
+    model of "duel". options: those of the command. waiting: gets the text of what a model of another program waits for ("waiting for
+    the cell, 12 s"), and an empty one when that has come; without it the first text is printed on standard error."""
     words = [what, path, *more, *_words(options)]
-    return (engine or _shared).command(*words, progress=progress)
+    return (engine or _shared).command(*words, progress=progress, waiting=waiting)
 
 
 def command(name: str, /, *places: Path, engine: Optional[Engine] = None, progress: Optional[Progress] = None,
-            **options: Any) -> Union[Answer, list]:
+            waiting: Optional[Waiting] = None, **options: Any) -> Union[Answer, list]:
     """A command of relascope-cli that takes --json: command("compare", "runs/a", "runs/b", differences=True),
     command("info", "model.safetensors", tensor="head.weight"). places: its runs, checkpoints, folders and other words
     without a name; options: as those of analyse(). Returns its JSON, an Answer where that is an object. Raises
     EngineError with the sentence of the command; Ctrl-C cancels it."""
-    answer = (engine or _shared).command(name, *places, *_words(options), progress=progress)
+    answer = (engine or _shared).command(name, *places, *_words(options), progress=progress, waiting=waiting)
     listed = answer.get("answer")
     return listed if list(answer) == ["answer"] and isinstance(listed, list) else answer
 
