@@ -111,6 +111,17 @@ void Measurements::end(Desk& desk, Measurement::State state) {
     Q_EMIT changed();
 }
 
+QString Measurements::dataOf(const std::string& model) const {
+    const auto found = m_data.find(model);
+    return found == m_data.end() ? QString() : found->second;
+}
+
+void Measurements::setDataOf(const std::string& model, const QString& file) {
+    if (file == dataOf(model)) return;
+    m_data[model] = file;
+    Q_EMIT dataChosen(model);
+}
+
 void Measurements::cancel(Measurement& measurement) {
     if (!measurement.active()) return;
     measurement.job->stop.request_stop();

@@ -3,6 +3,7 @@
 // as many at once as the machine has cores to spare, and their results stay until the window ends.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,10 @@ public:
     MeasurementPtr begin(const core::Analysis& analysis, const wire::Asked& asked,
                          const Subject& subject);
     void cancel(Measurement& measurement);
+    /// The file or folder that the model at a path is measured on, which has no data of its own;
+    /// empty: none was chosen.
+    QString dataOf(const std::string& model) const;
+    void setDataOf(const std::string& model, const QString& file);
     /// Forgets those that have ended.
     void clear();
     /// The result of this analysis of this subject is shown.
@@ -100,6 +105,7 @@ public:
 Q_SIGNALS:
     void changed();  ///< the list, or a state in it
     void measured(const relascope::app::Measurement& measurement);
+    void dataChosen(const std::string& model);  ///< by setDataOf()
 
 private:
     /// A session, and what it measures.
@@ -117,6 +123,7 @@ private:
     std::vector<MeasurementPtr> m_all;
     std::vector<std::unique_ptr<Desk>> m_desks;
     quint64 m_number = 0;
+    std::map<std::string, QString> m_data;  ///< by the path of the model
 };
 
 }  // namespace relascope::app

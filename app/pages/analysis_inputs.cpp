@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/controllers/measurements.h"
 #include "app/pages/control_row.h"
 #include "question/question_fields.h"
 #include "widgets/theme/controls.h"
@@ -21,8 +22,12 @@ namespace relascope::app {
 using core::AnalysisInput;
 
 AnalysisInputs::AnalysisInputs(const core::Analysis& analysis, const About& about, Looker& quick,
-                               ControlRow& row)
-    : QObject(&row), m_analysis(analysis), m_about(about), m_quick(quick) {
+                               Measurements& measurements, ControlRow& row)
+    : QObject(&row),
+      m_analysis(analysis),
+      m_about(about),
+      m_quick(quick),
+      m_measurements(measurements) {
     if (analysis.input == AnalysisInput::Sentences) addPairs(row);
     if (analysis.input == AnalysisInput::Data) {
         m_split = choiceBox(QStringLiteral("Split"), &row);
@@ -83,14 +88,27 @@ void AnalysisInputs::addData(ControlRow& row) {
                 ? QFileDialog::getOpenFileName(m_data->window(), title, m_data->text())
                 : QFileDialog::getExistingDirectory(m_data->window(), title, m_data->text());
         if (path.isEmpty()) return;
-        m_data->setText(path);
-        Q_EMIT changed();
+        chooseData(path);
     });
     connect(m_data, &QLineEdit::editingFinished, this, [this] {
-        if (m_data->isModified()) Q_EMIT changed();
+        if (m_data->isModified()) chooseData(m_data->text().trimmed());
         m_data->setModified(false);
     });
+    connect(&m_measurements, &Measurements::dataChosen, this, [this](const std::string& model) {
+        if (model != path()) return;
+        m_data->setText(m_measurements.dataOf(model));
+        Q_EMIT changed();
+    });
     connect(m_data, &QLineEdit::returnPressed, this, &AnalysisInputs::entered);
+}
+
+// One choice is that of all analyses of the checkpoint.
+void AnalysisInputs::chooseData(const QString& file) {
+    m_measurements.setDataOf(path(), file);
+}
+
+std::string AnalysisInputs::path() const {
+    return m_about.subject ? m_about.subject->model().path : std::string();
 }
 
 bool AnalysisInputs::readsText() const {
@@ -165,7 +183,10 @@ void AnalysisInputs::subjectChanged() {
         m_split->setEnabled(m_split->count() > 0);
         m_split->setCurrentIndex(std::max(0, m_split->findText(before)));
     }
-    if (m_dataBox) m_dataBox->setVisible(subject && !subject->data);
+    if (m_dataBox) {
+        m_dataBox->setVisible(subject && !subject->data);
+        m_data->setText(m_measurements.dataOf(path()));
+    }
     if (m_clean) {
         m_clean->setText(subject ? subject->sampleName : QString());
         m_clean->setAccessibleName(QStringLiteral("Clean input: %1").arg(m_clean->text()));
@@ -186,7 +207,7 @@ QString AnalysisInputs::take(const View& view) {
     if (m_split)
         if (const int at = m_split->findText(said("split")); at >= 0) m_split->setCurrentIndex(at);
     if (m_pairs) m_pairs->setText(said("pairs"));
-    if (m_data) m_data->setText(said(readsText() ? "text" : "data"));
+    if (m_data) chooseData(said(readsText() ? "text" : "data"));
     const QString corrupt = said("corrupt"), sample = QStringLiteral("sample:");
     if (!m_example || !corrupt.startsWith(sample)) return {};
     const qint64 number = corrupt.mid(sample.size()).toLongLong();

@@ -21,6 +21,7 @@ class QSpinBox;
 namespace relascope::app {
 
 class ControlRow;
+class Measurements;
 
 /// What the tabs of a window are about.
 struct About {
@@ -32,8 +33,9 @@ class AnalysisInputs : public QObject {
     Q_OBJECT
 public:
     /// Adds the controls to `row`, which owns this object; `quick` looks for examples.
+    /// `measurements` knows the data that a checkpoint is measured on.
     AnalysisInputs(const core::Analysis& analysis, const About& about, Looker& quick,
-                   ControlRow& row);
+                   Measurements& measurements, ControlRow& row);
 
     /// Whether there are controls.
     bool any() const { return m_split || m_pairs; }
@@ -73,10 +75,13 @@ private:
     void fitExamples();
     const wire::OpenedSplit* data() const;
     bool readsText() const;
+    std::string path() const;
+    void chooseData(const QString& file);
 
     const core::Analysis& m_analysis;
     const About& m_about;
     Looker& m_quick;
+    Measurements& m_measurements;
     QComboBox* m_split = nullptr;
     QLineEdit* m_pairs = nullptr;  ///< a file or folder of minimal pairs
     QLineEdit* m_data = nullptr;   ///< a file or folder to measure a checkpoint on

@@ -80,7 +80,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, const About& about, Loo
     m_controls = new AnalysisOptions(folded);
     const bool apart = reads(AnalysisInput::Pair) || reads(AnalysisInput::Sentences);
     auto* inputs = apart ? new ControlRow(folded) : m_controls;
-    m_inputs = new AnalysisInputs(analysis, about, quick, *inputs);
+    m_inputs = new AnalysisInputs(analysis, about, quick, measurements, *inputs);
     if (apart) lines->addWidget(inputs);
     lines->addWidget(m_controls);
     m_controls->addFields(analysis);

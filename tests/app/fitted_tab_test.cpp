@@ -78,6 +78,17 @@ TEST(AnalysisTab, MeasuresACheckpointOnDataThatAreChosen) {
     const auto asked = tab->question();
     EXPECT_EQ(asked.text("data"), "/pictures");
     EXPECT_EQ(asked.text("split"), "");
+    // They are those of all analyses of this checkpoint, and of no other one.
+    AnalysisWindow other({&analysisNamed("ablate")}, history, measurements);
+    other.setSubject(checkpoint);
+    EXPECT_EQ(other.tab("ablate")->question().text("data"), "/pictures");
+    line->setText("/others");
+    line->setModified(true);
+    Q_EMIT line->editingFinished();
+    EXPECT_EQ(other.tab("ablate")->question().text("data"), "/others");
+    checkpoint.model().path = "/models/clip";
+    other.setSubject(checkpoint);
+    EXPECT_EQ(other.tab("ablate")->question().text("data"), "");
 }
 
 }  // namespace

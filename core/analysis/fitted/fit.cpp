@@ -17,6 +17,7 @@ namespace {
 constexpr double kLargestGradient = 1e-7;
 constexpr int kFitRounds = 200, kFitSteps = 25;  // rounds of L-BFGS, and steps of one
 constexpr std::int64_t kFitHistory = 20;
+constexpr int kPassesAtOnce = 8;     // over the pairs, between two looks at whether to go on
 constexpr double kLeastOwn = 1e-12;  // variance of an axis, of the largest
 
 torch::Tensor transposed(const torch::Tensor& matrix) {
@@ -242,7 +243,7 @@ torch::Tensor scoresOf(const torch::Tensor& z, RelationForm form, const torch::T
 
 FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torch::Tensor& weights,
                     const torch::Tensor& sign, RelationForm form, double ridge,
-                    const FittedForm* start) {
+                    const FittedForm* start, const std::function<void()>& pass) {
     const torch::NoGradGuard noGrad;
     const auto k = z.size(2);
     const auto size = form == RelationForm::Diagonal  ? k
@@ -258,7 +259,9 @@ FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torc
         parameters.mul_(units);
     }
     double loss = 0.0, gradient = 0.0;
+    int passes = 0;
     const auto evaluate = [&] {
+        if (pass && passes++ % kPassesAtOnce == 0) pass();
         const auto plain = parameters.detach() / units;
         const auto w = weightsOf(plain.slice(0, 0, size), form, k);
         const auto margin = sign * (blocks.gather(scoresOf(z, form, w)) + plain[size]);
@@ -325,13 +328,18 @@ PairFitter::PairFitter(const FactPairs& facts, const ObjectRows& rows, RelationF
     m_sign = torch::tensor(sign, torch::kDouble);
 }
 
-RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ridges) const {
+RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ridges,
+                           const std::function<void(double)>& progress) const {
     const auto blocks = m_blocks[kToFit].of(z);
     RidgePath path;
+    const auto pass = [&] {
+        if (progress)
+            progress(static_cast<double>(path.steps.size()) / static_cast<double>(ridges.size()));
+    };
     for (const double ridge : ridges) {
         const auto* last = path.steps.empty() ? nullptr : &path.steps.back().fit;
         RidgePath::Step step{
-            minimise(m_blocks[kToFit], blocks, m_weights, m_sign, m_form, ridge, last), 0.0};
+            minimise(m_blocks[kToFit], blocks, m_weights, m_sign, m_form, ridge, last, pass), 0.0};
         step.chosen = auc(scores(z, step.fit, kToChoose), kToChoose);
         path.steps.push_back(std::move(step));
         if (path.steps.back().chosen > path.steps[path.best].chosen)

@@ -122,7 +122,9 @@ public:
 
     const PairList& pairs(std::uint8_t split) const { return m_pairs[split]; }
     RelationForm form() const { return m_form; }
-    RidgePath path(const torch::Tensor& z, const std::vector<double>& ridges) const;
+    /// `progress` gets the fraction done, at least every few passes; it may throw.
+    RidgePath path(const torch::Tensor& z, const std::vector<double>& ridges,
+                   const std::function<void(double)>& progress = {}) const;
     /// The numbers r + b of the pairs of a split.
     std::vector<double> scores(const torch::Tensor& z, const FittedForm& fit,
                                std::uint8_t split) const;

@@ -33,6 +33,7 @@ constexpr std::size_t kFittedDraws = 500;
 constexpr std::int64_t kShownRanks = 16;
 constexpr std::int64_t kRemovedRanks[] = {1, 2, 3, 4, 6, 8};
 constexpr double kHasRelation = 0.5;  // R^2 of a head
+constexpr double kFitShare = 0.2;     // of the work, beside reading all streams once
 constexpr double kNoFit = std::numeric_limits<double>::quiet_NaN();
 
 /// A fit on one stream.
@@ -58,7 +59,7 @@ public:
         chooseLayers();
         requireRoom();
         if (!options.save.empty()) requireRelationFile(relationFileOf(options.save));
-        m_all = 1.0 + static_cast<double>(m_layers.size()) * 0.2 + kExchanges * 0.1 +
+        m_all = 1.0 + static_cast<double>(m_layers.size()) * kFitShare + kExchanges * 0.1 +
                 static_cast<double>(options.untrained) * 1.5 + (options.remove ? 3.0 : 0.0);
     }
 
@@ -74,9 +75,9 @@ public:
                              [&](double done) { return advance(done); });
         m_done = 1.0;
         for (std::size_t k = 0; k < m_layers.size(); ++k) {
-            m_fits.push_back(fitStream(m_read.streams[k], m_fitter, m_facts.pairs()));
+            m_fits.push_back(fitStream(m_read.streams[k], m_fitter, m_facts.pairs(), kFitShare));
             if (m_fits[k].chosen > m_fits[m_best].chosen) m_best = k;
-            m_done += 0.2;
+            m_done += kFitShare;
             check();
             showSoFar();
         }
@@ -166,11 +167,14 @@ private:
         return {m_options.scale, m_options.directions, 1e-4, !m_facts.objects().starts.empty()};
     }
 
+    // `share`: of the work, for the progress.
     StreamFit fitStream(const torch::Tensor& stream, const PairFitter& fitter,
-                        const FactPairs& pairs) const {
+                        const FactPairs& pairs, double share = 0.0) const {
         StreamFit fit{streamAxes(stream, m_rows, pairs, m_form, axesOptions()), {}, 0.0, 0.0};
         const auto z = coordinates(stream, m_rows, fit.axes);
-        fit.path = fitter.path(z, usualRidges());
+        fit.path = fitter.path(z, usualRidges(), [&](double part) {
+            if (!advance(share * part)) throw Cancelled();
+        });
         fit.chosen = fit.path.steps[fit.path.best].chosen;
         fit.auc = fitter.auc(fitter.scores(z, fit.path.fit(), kToTest), kToTest);
         return fit;
@@ -240,7 +244,7 @@ private:
             const auto pairs = m_facts.exchanged(static_cast<std::uint64_t>(k) + 1);
             try {
                 const PairFitter fitter(pairs, m_rows, m_form);
-                const auto auc = fitStream(m_read.streams[m_best], fitter, pairs).auc;
+                const auto auc = fitStream(m_read.streams[m_best], fitter, pairs, 0.1).auc;
                 // Not a number: no place to test has both answers.
                 if (std::isfinite(auc)) {
                     m_said.exchanged.push_back(auc);

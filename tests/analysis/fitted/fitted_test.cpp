@@ -117,6 +117,23 @@ TEST(FitRelation, KeepsWhatWasMeasuredIfTheFileCannotBeWritten) {
               std::string::npos);
 }
 
+// One fit may take seconds: it is left where it is.
+TEST(FitRelation, IsCancelledWithinAFit) {
+    Fitting of;
+    core::Watch<Answer> watch;
+    int looks = 0, afterRead = 0;
+    double last = 0.0;
+    watch.progress = [&](double done) {
+        EXPECT_GE(done, last);
+        last = done;
+        ++looks;
+        afterRead += looks > 3 ? 1 : 0;
+        return afterRead < 10;
+    };
+    EXPECT_THROW(of.fit({{"layer", std::string("1")}}, watch), Cancelled);
+    EXPECT_LT(last, 0.5);
+}
+
 TEST(FitRelation, RefusesWhatCannotBeFitted) {
     Fitting of;
     of.refused({{"fact", std::string("same shepe")}}, "fact", "same shape");
