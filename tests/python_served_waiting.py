@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests what Python and agents are told while a program that serves a model does something else.
+"""Tests what Python and agents are told while a program that serves a model does something else, and questions about one on another
+machine.
 
 usage: python_served_waiting.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 without NumPy or PyTorch
 """
 import contextlib
 import io
 import json
+import os
+import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import run_support
@@ -41,9 +46,13 @@ def setUpModule():
     WithRuns.begin("waiting")
 
 
-class TestWaiting(Serving):
+class Asleep(Serving):
+    FOLDER = None  # of sockets
+
     def setUp(self):
-        self.sleeper = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SLEEPS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        environment = {**os.environ, **({"XDG_RUNTIME_DIR": str(self.FOLDER)} if self.FOLDER else {})}
+        self.sleeper = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SLEEPS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=environment)
         self.addCleanup(self.sleeper.communicate)
         self.addCleanup(self.sleeper.kill)
         self.assertEqual(self.sleeper.stdout.readline(), "serves\n")
@@ -53,6 +62,8 @@ class TestWaiting(Serving):
         self.sleeper.stdin.flush()
         self.assertEqual(self.sleeper.stdout.readline(), "sleeps\n")
 
+
+class TestWaiting(Asleep):
     def test_python(self):
         engine, texts = relascope.Engine(run_support._program), []
         self.addCleanup(engine.close)
@@ -103,6 +114,66 @@ class TestWaiting(Serving):
             self.assertNotEqual(message.get("id"), 2)
         self.assertTrue(message["result"]["isError"])
         self.assertIsNone(self.sleeper.poll())
+
+
+# In place of ssh: this machine is gpu1, with sockets of its own.
+SSH = """#!/bin/sh
+while [ $# -gt 0 ] && [ "$1" != gpu1 ]; do shift; done
+[ $# -gt 0 ] || { echo "no route to the machine" >&2; exit 255; }
+shift
+HOME=%(far)s XDG_RUNTIME_DIR=%(far)s PATH=%(far)s/bin:$PATH exec sh -c "$*"
+"""
+
+
+class TestFar(Asleep):
+    @classmethod
+    def setUpClass(cls):
+        cls.FOLDER = far = pathlib.Path(tempfile.mkdtemp(prefix="relascope-doors-far-"))
+        cls.addClassCleanup(shutil.rmtree, far)
+        (far / "bin").mkdir()
+        (far / "bin/relascope-cli").symlink_to(os.path.abspath(run_support._program))
+        (far / "here").mkdir()
+        (far / "here/ssh").write_text(SSH % {"far": far})
+        (far / "here/ssh").chmod(0o755)
+        before = os.environ["PATH"]
+        os.environ["PATH"] = f"{far / 'here'}:{before}"
+        cls.addClassCleanup(os.environ.__setitem__, "PATH", before)
+        cls.engine = relascope.Engine(run_support._program)
+        cls.addClassCleanup(cls.engine.close)
+
+    def cli(self, *words, **more):
+        return subprocess.run([run_support._program, *words], capture_output=True, text=True, timeout=120, **more)
+
+    def test_it_is_asked_there(self):
+        self.sleep(0)
+        for more in (), ("--json",):
+            words = "--sample", "1", *more
+            there = self.cli("lens", "served:sleeper", *words, env={**os.environ, "XDG_RUNTIME_DIR": str(self.FOLDER)})
+            here = self.cli("lens", "served:sleeper@gpu1", *words)
+            self.assertEqual((here.returncode, here.stdout), (0, there.stdout), here.stderr)
+        self.assertEqual(dict(relascope.analyse("served:sleeper@gpu1", "lens", sample=1, engine=self.engine)), json.loads(there.stdout))
+        self.assertIn("No process of yours serves a model as sleeper", self.cli("lens", "served:sleeper", "--sample", "1").stderr)
+        # What it waits for there is said here.
+        self.sleep(4)
+        texts = []
+        relascope.analyse("served:sleeper@gpu1", "lens", sample=1, engine=self.engine, waiting=texts.append)
+        self.assertRegex(texts[0], WAITING)
+        self.assertEqual(texts[-1], "")
+
+    def test_refusals(self):
+        self.sleep(0)
+        for words, said in ((("lens", "served:sleeper@gpu1", "--sample", "24"), "24 is out of range"), (("lens", "served:none@gpu1"), "as none"),
+                            (("lens", "served:sleeper@gpu1", "--out", "x.csv"), "would be written on gpu1"),
+                            (("lens", "served:sleeper@-oProxyCommand"), "is no machine that ssh can reach"),
+                            (("duel", "served:sleeper@gpu1", "served:sleeper@gpu2"), "names models on gpu1 and on gpu2"),
+                            (("lens", "served:sleeper@nowhere"), "no route to the machine")):
+            with self.subTest(words):
+                found = self.cli(*words)
+                self.assertNotEqual(found.returncode, 0)
+                self.assertIn(said, found.stderr)
+        for path, said in ("served:none@gpu1", "as none"), ("served:sleeper@nowhere", "nowhere cannot be reached: no route to the machine"):
+            with self.assertRaisesRegex(relascope.EngineError, said):
+                relascope.analyse(path, "lens", sample=1, engine=self.engine)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 #include "app/cli/build_facts.h"
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
+#include "app/cli/far_command.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "files/command_line.h"
@@ -127,6 +128,8 @@ wire::ServedWait untilSignals() {
 
 int runWords(int argc, char** argv, AnswersAs as) {
     const bool answering = as != AnswersAs::CommandLine;
+    const std::vector<std::string> asked(argv + 1, argv + argc);
+    if (const auto far = farServed(asked)) return runOnHost(*far, asked, answering);
     if (answering) figureOrigin() = {};  // a session answers one command after another
     // The first word that is no option is the command, which may have a former name.
     std::vector<char*> given(argv, argv + argc);

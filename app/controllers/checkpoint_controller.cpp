@@ -171,24 +171,37 @@ bool isFar(const QString& path) {
     return wire::farPathOf(path.toStdString()).has_value();
 }
 
-/// A model that another program serves, which has no files.
-OpenedCheckpoint openServed(const std::string& path, LongJob& job, const std::stop_token& stop) {
-    const wire::ServedWaitScope wait([&](const std::string& text) {
+/// What the program that serves a model says of it; of one on another machine a session there asks.
+ModelOptions servedModel(const std::string& path, LongJob& job, std::stop_token stop) {
+    const wire::ServedWaitScope wait([&job, stop](const std::string& text) {
         job.setWaits(text);
         return !stop.stop_requested() && !job.stop.stop_requested();
     });
-    const auto link = wire::openServedDoor(core::doorOf(path));
+    if (!wire::farPathOf(path))
+        return core::servedOptions(wire::openServedDoor(core::doorOf(path))->declaration());
+    wire::Session session;
+    const auto asked = weightsAt(QString::fromStdString(path), std::nullopt);
+    auto opened = wire::openWeights(session, asked, job.callback(std::move(stop)));
+    if (!core::isServed(opened.model)) throw Error(path + " is no served model there.");
+    return std::move(opened.model);
+}
+
+/// A model that another program serves, which has no files.
+OpenedCheckpoint openServed(const std::string& path, LongJob& job, std::stop_token stop) {
     OpenedCheckpoint opened;
     auto& info = opened.info;
     info.path = info.folder = path;
-    info.model = core::servedOptions(link->declaration());
+    info.model = servedModel(path, job, std::move(stop));
     const auto declared = core::declarationOf(*info.model);
     info.name = declared.name, info.title = declared.model;
     info.form = "served by " + std::filesystem::path(declared.program).filename().string();
+    const auto far = wire::farPathOf(path);
+    if (far) info.form += " on " + far->host;
     if (declared.step >= 0) info.form += ", step " + groupedNumber(declared.step);
     info.parameters = declared.parameters, info.classNames = declared.classNames;
     info.unusedKeys = declared.leftOut;
-    opened.data.kind = core::kServedData, opened.data.path = path;
+    opened.data.kind = core::kServedData;
+    opened.data.path = far ? far->path : path;
     return opened;
 }
 
@@ -402,9 +415,11 @@ void CheckpointController::weightsLoaded(const QString& warning) {
     if (!isServed()) return chooseFirst();
     m_looker.run(
         m_openingData, {},
-        [data = m_data](Engine& models, LongJob&, const Looker::Progress& progress) {
+        [data = m_data, path = m_info->path](Engine& models, LongJob&,
+                                             const Looker::Progress& progress) {
             wire::Data served;
             served.options = data, served.imported = true;
+            if (wire::farPathOf(path)) served.run = path;
             return std::make_shared<const wire::OpenedData>(
                 wire::openData(models.session, served, progress));
         },
@@ -472,9 +487,10 @@ std::string CheckpointController::shownCheckpoint() const {
     return shown && stepOf(m_feed.shown()) ? std::to_string(*shown) : std::string();
 }
 
-// A connection of its own asks, since one that is open knows what was declared to it.
+// A connection of its own asks, since one that is open knows what was declared to it. A session on
+// another machine has that one alone.
 void CheckpointController::readSteps() {
-    if (!isServed() || std::exchange(m_readingSteps, true)) return;
+    if (!isServed() || isFar(path()) || std::exchange(m_readingSteps, true)) return;
     m_doors.post(
         this,
         [path = m_info->path](const std::stop_token& stop) {

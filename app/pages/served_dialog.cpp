@@ -110,7 +110,8 @@ void ServedDialog::fill(const std::vector<wire::FoundDoor>& doors) {
         doors.empty()
             ? QStringLiteral("No program of yours serves a model. In the program that has it:\n"
                              "import relascope\n"
-                             "served = relascope.serve(model, data)")
+                             "served = relascope.serve(model, data)\n"
+                             "One on a machine of Run > Machines: relascope served:NAME@MACHINE")
             : QStringLiteral("The model stays in its program, which answers between two steps of "
                              "its training, or two cells of a notebook."));
 }

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "files/program_folder.h"
+#include "model/served/served_options.h"
 #include "options/builtin_resources.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -230,6 +231,12 @@ std::string mirrorPath(const std::string& host, const std::string& path) {
 }
 
 std::optional<FarPath> farPathOf(const std::string& path) {
+    if (core::isServedName(path)) {
+        const auto at = path.find('@');
+        if (at == std::string::npos) return std::nullopt;
+        FarPath far{path.substr(at + 1), path.substr(0, at)};
+        return isNameOfFolder(far.host) ? std::optional(far) : std::nullopt;
+    }
     const std::string root = mirrorFolder() + "/";
     if (!path.starts_with(root)) return std::nullopt;
     const auto end = path.find('/', root.size());

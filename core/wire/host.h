@@ -38,7 +38,7 @@ void checkHost(const Host& host);
 void setHosts(std::vector<Host> hosts);
 std::optional<Host> findHost(const std::string& name);
 
-/// The path of a file on a host.
+/// The path of a file on a host, or "served:NAME" of a model that is served there.
 struct FarPath {
     std::string host, path;
     bool operator==(const FarPath&) const = default;
@@ -48,9 +48,10 @@ std::string mirrorFolder();
 /// The place of a host's path in its mirror. Throws FileError for a path that is not absolute or
 /// has "..".
 std::string mirrorPath(const std::string& host, const std::string& path);
-/// The host's path that a path in the mirror stands for; nothing for another path.
+/// The host's path that a path in the mirror stands for, and what "served:NAME@HOST" is there;
+/// nothing for another path.
 std::optional<FarPath> farPathOf(const std::string& path);
-/// Replaces each string that is a path in the mirror by the host's path. Returns the host; empty
+/// Replaces each string that farPathOf() knows by the host's path. Returns the host; empty
 /// without such a path. Throws Error for paths of two hosts.
 std::string takeFarPaths(Json& request);
 

@@ -309,6 +309,7 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
     connection.write();  // another thread may be waiting for frames
     auto reported = Clock::now() - kInterval;
     const auto wait = core::servedWait();
+    std::string said;
     for (;;) try {
             while (!mail.parts.empty()) {
                 const auto [json, blob] = std::move(mail.parts.front());
@@ -334,6 +335,7 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
                 bool wanted = true;
                 {
                     const Unlocked callback(lock);
+                    said = waits;
                     wanted = (!wait || wait(waits)) && (!progress || progress(fraction));
                 }
                 if (!wanted) {
@@ -354,6 +356,10 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
             throw;
         }
     peer->answered = true;
+    if (wait && !said.empty()) {  // the answer came with the end of the waiting
+        const Unlocked callback(lock);
+        wait({});
+    }
     return std::move(mail.answer);
 }
 

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
+#include <QSettings>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "app/pages/served_dialog.h"
 #include "app/pages/served_steps.h"
 #include "interventions/edit_words.h"
+#include "tests/app/far_machine.h"
 #include "tests/app/window_fixture.h"
 #include "tests/wire/played_door.h"
 #include "wire/socket.h"
@@ -249,6 +251,40 @@ TEST_F(ServedWindowTest, TheTimeCursorShowsKeptSteps) {
     EXPECT_EQ(checkpoint.shownCheckpoint(), "");
     EXPECT_TRUE(waitUntil([&] { return track->steps().size() == 4; }));
     EXPECT_FALSE(track->chosen());
+}
+
+TEST_F(ServedWindowTest, OneOnAnotherMachineIsAskedThere) {
+    const FarMachine machine(folder.path().toStdString(), "gpu1");
+    machine.setReachable(true);
+    const auto run = machine.home() + "/run";
+    std::filesystem::create_directories(run + "/relascope");
+    std::filesystem::permissions(run + "/relascope", std::filesystem::perms::owner_all);
+    auto host = machine.host();
+    host.reach = "env XDG_RUNTIME_DIR=" + run + " " + host.reach;
+    c().hosts.setHosts({host});
+    {
+        KeepingDoor door(run + "/relascope/small.served");
+        window->opener().openAll({QStringLiteral("served:small@gpu1")});
+        ASSERT_TRUE(waitUntil([&] { return c().checkpoint.isServed(); }))
+            << page()->errorSentence().toStdString();
+        EXPECT_EQ(
+            page()->head()->files(),
+            QStringLiteral("Small \u00B7 served by door.py on gpu1, step 3 \u00B7 12 parameters"));
+        ASSERT_TRUE(shows(3)) << page()->errorSentence().toStdString();
+        EXPECT_TRUE(waitUntil([&] { return c().checkpoint.data() != nullptr; }, 10000));
+        auto* track = page()->findChild<ServedSteps*>()->track();
+        track->setFocus();
+        QTest::keyClick(track, Qt::Key_End);
+        ASSERT_TRUE(shows(20));
+        EXPECT_FLOAT_EQ(value(), 0.2F);
+    }
+    QString said;
+    QObject::connect(&c().checkpoint, &CheckpointController::failed, window.get(),
+                     [&](const QString& sentence) { said = sentence; });
+    window->opener().openCheckpoint(QStringLiteral("served:small@nowhere"));
+    EXPECT_TRUE(waitUntil([&] { return said.contains("nowhere"); })) << said.toStdString();
+    c().hosts.setHosts({});
+    QSettings().clear();
 }
 
 TEST_F(ServedWindowTest, OneThatHasGoneIsSaid) {

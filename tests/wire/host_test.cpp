@@ -117,6 +117,13 @@ TEST_F(HostTest, PathsOfTheMirrorAreThoseOfTheHost) {
     EXPECT_THROW(wire::takeFarPaths(both), Error);
     wire::Json none = {{"a", "/x"}};
     EXPECT_EQ(wire::takeFarPaths(none), "");
+    // Models that are served there.
+    EXPECT_EQ(*wire::farPathOf("served:mine@gpu1"), (wire::FarPath{"gpu1", "served:mine"}));
+    for (const char* here : {"served:mine", "served:mine@", "served:mine@a/b", "mine@gpu1"})
+        EXPECT_FALSE(wire::farPathOf(here)) << here;
+    wire::Json asked = {{"words", {"lens", "served:mine@gpu1"}}};
+    EXPECT_EQ(wire::takeFarPaths(asked), "gpu1");
+    EXPECT_EQ(asked["words"][1], "served:mine");
 }
 
 TEST_F(HostTest, QuotesWhatSshLetsAShellDivide) {
