@@ -22,10 +22,14 @@ std::string factsText(const Seen& seen) {
     if (const auto* own = seen.answer.find(""))
         for (const auto& column : own->columns)
             if (isShown(column) && column.size() > 0) {
+                const auto value = shownValue(*own, column, 0);
+                if (value.empty()) continue;
                 auto title = column.title;
-                std::transform(title.begin(), title.end(), title.begin(),
-                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-                facts.push_back(title + " " + shownValue(*own, column, 0));
+                const bool capitals = title.size() > 1 && title[1] >= 'A' && title[1] <= 'Z';
+                if (!title.empty() && !capitals)  // "AUC" stays
+                    title[0] =
+                        static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
+                facts.push_back(title + " " + value);
             }
     return joined(facts, "; ");
 }

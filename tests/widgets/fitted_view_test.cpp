@@ -13,6 +13,7 @@
 #include "support/rooms.h"
 #include "widgets/analysis/declared_view.h"
 #include "widgets/kit/plot_view.h"
+#include "widgets/kit/table_view.h"
 
 namespace relascope {
 namespace {
@@ -64,6 +65,19 @@ TEST(FittedView, TheCurveGrowsWhileLayersAreFitted) {
     const auto* plot = child<PlotView>(view, "AUC by layer");
     ASSERT_TRUE(plot && plot->isVisible());
     EXPECT_EQ(plot->hoverText(plot->pixelOf(1.0).toPoint()), "after layer 2: AUC 0.800");
+}
+
+TEST(FittedView, AFigureCutsOffNoNumber) {
+    auto answer = fittedBy({0.86, 0.97});
+    core::addRow(answer, "removed", 8, 8, 0.4387, -0.240, -0.330, -0.150, 0.4387, -0.285, -0.45,
+                 -0.12, -0.145, -0.152, -0.129, 0.933);
+    TableView table({});
+    table.setTable(answer.table("removed"));
+    DeclaredView view(core::analysisNamed("fit-relation"));
+    view.showResult(answer);
+    EXPECT_GE(view.figureSize().width(), table.figureWidth());
+    EXPECT_NE(view.headText().indexOf("AUC 0.980"), -1) << view.headText().toStdString();
+    EXPECT_EQ(view.headText().indexOf("saved"), -1) << "nothing was saved";
 }
 
 }  // namespace

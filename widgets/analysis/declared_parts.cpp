@@ -369,12 +369,20 @@ public:
         showOne();
         return !m_tables.empty();
     }
+    int figureWidth() const override {
+        int width = 0;
+        for (const auto& of : drawnTables()) {
+            if (core::isSquare(of)) continue;
+            TableView table({});
+            table.setTable(of, m_view->answer().pictures);
+            width = std::max(width, table.figureWidth());
+        }
+        return width;
+    }
     void draw(FigureLines& lines) const override {
         const Theme& t = Theme::current();
         if (m_of.title) lines.sentences(m_title->text(), t.text);
-        auto drawn = m_tables;
-        if (m_of.inFigure)
-            std::erase_if(drawn, [&](const Table& one) { return !m_of.inFigure(one); });
+        const auto drawn = drawnTables();
         for (const auto& of : drawn) {
             if (drawn.size() > 1) lines.sentences(shownText(of.title), t.muted);
             if (core::isSquare(of)) {
@@ -400,6 +408,12 @@ public:
 private:
     static constexpr GridStyle kSquare = {
         .leastCell = 14, .mostCell = 64, .rowHeight = 18, .numbersFrom = 52, .mostUpright = 130};
+    std::vector<Table> drawnTables() const {
+        auto drawn = m_tables;
+        if (m_of.inFigure)
+            std::erase_if(drawn, [&](const Table& one) { return !m_of.inFigure(one); });
+        return drawn;
+    }
     void showOne() {
         const auto at = static_cast<std::size_t>(std::max(0, m_choice->current()));
         const Table table = at < m_tables.size() ? m_tables[at] : Table();

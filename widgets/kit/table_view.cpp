@@ -327,6 +327,13 @@ void TableView::copy() const {
     QApplication::clipboard()->setText(titles.join(u'\t') + u'\n' + cells.join(u'\t') + u'\n');
 }
 
+int TableView::figureWidth() const {
+    int sum = 0, c = 0;
+    for (const int wide : widths(0))
+        sum += m_model->columnAt(c++).kind == ColumnKind::Text ? std::min(wide, kLeastWords) : wide;
+    return sum;
+}
+
 int TableView::figureHeight(int most) const {
     const int rows = m_model->rowCount();
     return rowRoom(*m_model) * std::min(rows, most) + kTableRow * (1 + (rows > most ? 1 : 0));

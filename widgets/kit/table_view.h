@@ -79,6 +79,8 @@ public:
     /// As shown: "+2.1 [+0.4, +3.8]".
     QString text(int row, const std::string& column) const;
 
+    /// The width of a figure that cuts off no number, px.
+    int figureWidth() const;
     // A figure of that width with the first `most` rows, as they are sorted, and how many are left
     // out.
     int figureHeight(int most = 40) const;

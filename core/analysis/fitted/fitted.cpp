@@ -14,6 +14,7 @@
 #include "analysis/fitted/removal.h"
 #include "analysis/fitted/stream_reading.h"
 #include "analysis/open_model.h"
+#include "analysis/pairs/claims.h"
 #include "analysis/parts/basis.h"
 #include "analysis/run_analysis.h"
 #include "answers/column_table.h"
@@ -343,15 +344,16 @@ private:
             // A model whose stream is no sum of parts: what heads read has no number.
         }
         for (const auto& [r2, m] : order) {
-            const bool fresh = m_options.untrained > 0;
+            const auto fresh = static_cast<std::size_t>(m_options.untrained);
             DirectionsRead read{kNoFit, kNoFit};
             try {
                 if (streams) read = directionsRead(*streams, m_plan.maps[m], basis);
             } catch (const OptionError&) {
                 // A map that reads something else than the stream.
             }
-            addRow(table, m_plan.maps[m].name, -r2, fresh ? m_untrainedHeads : kNoFit,
-                   -r2 > kHasRelation && fresh && -r2 > m_untrainedHeads, read.share, read.chance);
+            addRow(table, m_plan.maps[m].name, -r2, fresh > 0 ? m_untrainedHeads : kNoFit,
+                   -r2 > kHasRelation && fresh >= kFewestUntrained && -r2 > m_untrainedHeads,
+                   read.share, read.chance);
         }
     }
 

@@ -80,7 +80,10 @@ Answer emptyFitted(bool masks) {
         number("r2", {"R^2", auc,
                       "Squared correlation of its score with the fitted relation, less places"}),
         number("untrained", {"Untrained, most", auc, "Of all heads of models with fresh weights"}),
-        flag("has", {"Has it"}),
+        flag("has", {"Has it",
+                     {},
+                     "R^2 above 0.5 and above all heads of models with fresh weights, of which at "
+                     "least 4 are needed"}),
         number("read", {"Directions read",
                         {1, true},
                         "Share of the relation's directions that it reads, by its weights"}),
