@@ -105,7 +105,7 @@ public:
     const QString& problem() const { return m_problem; }
 
 Q_SIGNALS:
-    void changed();       ///< the list
+    void changed();  ///< the list
     /// The map of a fitted relation was asked for; it follows with the next probe.
     void relationShown(const std::string& file);
     void stateChanged();  ///< points, effects, problem, the second input

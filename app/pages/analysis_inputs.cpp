@@ -39,67 +39,71 @@ AnalysisInputs::AnalysisInputs(const core::Analysis& analysis, const About& abou
     if (m_split) connect(m_split, &QComboBox::currentTextChanged, this, &AnalysisInputs::choose);
 }
 
-void AnalysisInputs::addPairs(ControlRow& row) {
-    m_pairs = new QLineEdit(&row);
-    m_pairs->setPlaceholderText(QStringLiteral("Twelve phenomena of this program"));
-    m_pairs->setToolTip(
-        QStringLiteral("JSON lines with sentence_good and sentence_bad, as BLiMP, or a folder "
-                       "of them; empty: twelve phenomena of this program"));
-    m_pairs->setMinimumWidth(260);
-    auto* choose = new QPushButton(QStringLiteral("File\u2026"), &row);
+// A line for a path beside a button that asks for one. `take` gets a path that was typed or chosen.
+QLineEdit* AnalysisInputs::addPath(ControlRow& row, const PathField& of,
+                                   const std::function<QString(QWidget*, const QString&)>& ask,
+                                   const std::function<void(const QString&)>& take) {
+    auto* line = new QLineEdit(&row);
+    line->setPlaceholderText(of.empty);
+    line->setToolTip(of.help);
+    line->setMinimumWidth(260);
+    auto* choose = new QPushButton(of.button, &row);
     choose->setProperty("compact", true);
-    choose->setAccessibleName(QStringLiteral("Choose a file of minimal pairs"));
-    row.add(QStringLiteral("Pairs"), m_pairs);
+    choose->setAccessibleName(of.action);
+    row.add(of.title, line);
     row.add(choose);
-    connect(choose, &QPushButton::clicked, this, [this] {
-        const QString path = QFileDialog::getOpenFileName(
-            m_pairs->window(), QStringLiteral("A file of minimal pairs"), m_pairs->text(),
-            QStringLiteral("JSON lines (*.jsonl *.json *.gz);;All files (*)"));
+    connect(choose, &QPushButton::clicked, this, [line, ask, take] {
+        const QString path = ask(line->window(), line->text());
         if (path.isEmpty()) return;
-        m_pairs->setText(path);
-        Q_EMIT changed();
+        line->setText(path);
+        take(path);
     });
-    connect(m_pairs, &QLineEdit::editingFinished, this, [this] {
-        if (m_pairs->isModified()) Q_EMIT changed();
-        m_pairs->setModified(false);
+    connect(line, &QLineEdit::editingFinished, this, [line, take] {
+        if (line->isModified()) take(line->text().trimmed());
+        line->setModified(false);
     });
-    connect(m_pairs, &QLineEdit::returnPressed, this, &AnalysisInputs::entered);
+    connect(line, &QLineEdit::returnPressed, this, &AnalysisInputs::entered);
+    return line;
+}
+
+void AnalysisInputs::addPairs(ControlRow& row) {
+    const PathField field{
+        QStringLiteral("Pairs"), QStringLiteral("Twelve phenomena of this program"),
+        QStringLiteral("JSON lines with sentence_good and sentence_bad, as BLiMP, or a folder "
+                       "of them; empty: twelve phenomena of this program"),
+        QStringLiteral("File\u2026"), QStringLiteral("Choose a file of minimal pairs")};
+    m_pairs = addPath(
+        row, field,
+        [](QWidget* parent, const QString& before) {
+            return QFileDialog::getOpenFileName(
+                parent, QStringLiteral("A file of minimal pairs"), before,
+                QStringLiteral("JSON lines (*.jsonl *.json *.gz);;All files (*)"));
+        },
+        [this](const QString&) { Q_EMIT changed(); });
 }
 
 // Checkpoints have no data of their own.
 void AnalysisInputs::addData(ControlRow& row) {
-    m_data = new QLineEdit(&row);
-    m_data->setPlaceholderText(QStringLiteral("choose or type one"));
-    m_data->setToolTip(
+    const PathField field{
+        QStringLiteral("Data"), QStringLiteral("choose or type one"),
         QStringLiteral("Of images: a folder with one folder of pictures for each class, a folder "
-                       "of pictures with masks, or a .npz file; of text: a text file"));
-    m_data->setMinimumWidth(260);
-    auto* choose = new QPushButton(QStringLiteral("Choose\u2026"), &row);
-    choose->setProperty("compact", true);
-    choose->setAccessibleName(QStringLiteral("Choose data to measure on"));
-    row.add(QStringLiteral("Data"), m_data);
-    row.add(choose);
+                       "of pictures with masks, or a .npz file; of text: a text file"),
+        QStringLiteral("Choose\u2026"), QStringLiteral("Choose data to measure on")};
+    m_data = addPath(
+        row, field,
+        [this](QWidget* parent, const QString& before) {
+            const QString title = QStringLiteral("Data to measure on");
+            return readsText() ? QFileDialog::getOpenFileName(parent, title, before)
+                               : QFileDialog::getExistingDirectory(parent, title, before);
+        },
+        [this](const QString& path) { chooseData(path); });
     row.addGap();
     m_dataBox = m_data->parentWidget();
-    connect(choose, &QPushButton::clicked, this, [this] {
-        const QString title = QStringLiteral("Data to measure on");
-        const QString path =
-            readsText()
-                ? QFileDialog::getOpenFileName(m_data->window(), title, m_data->text())
-                : QFileDialog::getExistingDirectory(m_data->window(), title, m_data->text());
-        if (path.isEmpty()) return;
-        chooseData(path);
-    });
-    connect(m_data, &QLineEdit::editingFinished, this, [this] {
-        if (m_data->isModified()) chooseData(m_data->text().trimmed());
-        m_data->setModified(false);
-    });
     connect(&m_measurements, &Measurements::dataChosen, this, [this](const std::string& model) {
         if (model != path()) return;
         m_data->setText(m_measurements.dataOf(model));
         Q_EMIT changed();
     });
-    connect(m_data, &QLineEdit::returnPressed, this, &AnalysisInputs::entered);
 }
 
 // One choice is that of all analyses of the checkpoint.

@@ -68,6 +68,13 @@ Q_SIGNALS:
     void entered();
 
 private:
+    struct PathField {
+        QString title, empty, help;  ///< `empty`: what stands in an empty line
+        QString button, action;      ///< its text, and its accessible name
+    };
+    QLineEdit* addPath(ControlRow& row, const PathField& of,
+                       const std::function<QString(QWidget*, const QString&)>& ask,
+                       const std::function<void(const QString&)>& take);
     void addPairs(ControlRow& row);
     void addData(ControlRow& row);
     void addSecond(ControlRow& row);

@@ -145,9 +145,8 @@ void showMultiples(MapStrip& multiples, const ViewMaps& maps, const InspectorVie
     multiples.picture = [values, shared, shares, maps, view](QPainter& painter, const QRect& box,
                                                              const MapId& map, int) {
         const MapValues& of = values->at(map);
-        const QImage cells =
-            cellImage(of, shares(map) ? shared.at(map.kind)
-                                      : maps.thumbnailScale(map.kind, map.index, view));
+        const QImage cells = cellImage(
+            of, shares(map) ? shared.at(map.kind) : maps.thumbnailScale(map.kind, map.index, view));
         drawPixels(painter, box, cells);
         drawMask(painter, box.topLeft(), static_cast<qreal>(box.width()) / qMax(1, cells.width()),
                  of);
