@@ -52,6 +52,41 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
     EXPECT_TRUE(curves()->options().logY);
 }
 
+struct Relayouts : QObject {
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() == QEvent::LayoutRequest) {
+            ++count;
+            last = QString::fromLatin1(watched->metaObject()->className());
+        }
+        return false;
+    }
+    int count = 0;
+    QString last;
+};
+
+// A widget whose layout asks for another one keeps a core at work as long as it is shown.
+TEST_F(MainWindowTest, AWindowThatIsLeftAloneLaysOutNothing) {
+    const QString run = finishedRun();
+    ASSERT_TRUE(openRun(run));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    for (const PageId id : {PageId::Workbench, PageId::Compare, PageId::Study, PageId::Data,
+                            PageId::Checkpoint, PageId::Atlas, PageId::Duel, PageId::Measure})
+        for (int width = 1500; width >= 1000; width -= 100) {
+            window->resize(width, 860);
+            window->showPage(id);
+            Relayouts relayouts;
+            const auto quiet = [&] {
+                relayouts.count = 0;
+                QTest::qWait(60);
+                return relayouts.count == 0;
+            };
+            qApp->installEventFilter(&relayouts);
+            EXPECT_TRUE(waitUntil(quiet, 8000))
+                << static_cast<int>(id) << " at " << width << ": " << relayouts.last.toStdString();
+            qApp->removeEventFilter(&relayouts);
+        }
+}
+
 TEST_F(MainWindowTest, SpacePressesTheFocusedButtonAlsoAfterAMenu) {
     chooseTiny();
     window->showOptions(true);

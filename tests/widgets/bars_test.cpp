@@ -96,6 +96,31 @@ TEST(FoldingLayoutTest, CutsNothingAtAnyWidth) {
     }
 }
 
+struct LayoutRequests : QObject {
+    bool eventFilter(QObject*, QEvent* event) override {
+        count += event->type() == QEvent::LayoutRequest ? 1 : 0;
+        return false;
+    }
+    int count = 0;
+};
+
+// A layout that asks for another one keeps the window at work for ever.
+TEST(FoldingLayoutTest, IsDoneWithOneLayout) {
+    Bar bar;
+    for (const int width : kWidths) {
+        bar.setWidth(width);
+        QTest::qWait(1);
+        LayoutRequests requests;
+        bar.installEventFilter(&requests);
+        bar.value->setForms({QString(90, u'w') + QString::number(width), QString(60, u'w'),
+                             QString::number(width)});
+        for (int k = 0; k < 10; ++k) QCoreApplication::processEvents();
+        EXPECT_GE(requests.count, 1) << width;
+        EXPECT_LE(requests.count, 3) << width;
+        bar.removeEventFilter(&requests);
+    }
+}
+
 TEST(FoldingLayoutTest, FoldsButtonsFirstAndTheValueLast) {
     Bar bar;
     bar.setWidth(1800);

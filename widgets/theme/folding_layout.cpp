@@ -155,7 +155,7 @@ FoldingLayout::Role FoldingLayout::Entry::acts() const {
 int FoldingLayout::Entry::width() const {
     if (item->isEmpty() || away) return 0;
     if (auto* readout = qobject_cast<Readout*>(widget()))
-        return readout->widthOf(readout->chosen());
+        return readout->widthOf(form);
     const int least = item->minimumSize().width(), most = item->maximumSize().width();
     return folded ? least + grant
                   : std::clamp(item->sizeHint().width(), least, std::max(least, most));
@@ -181,11 +181,13 @@ void FoldingLayout::setAway(Entry& entry, bool away) {
 }
 
 void FoldingLayout::fold(int width) {
-    Readout* value = nullptr;
+    Entry* value = nullptr;
+    int forms = 0;
     for (auto& entry : m_entries) {
-        entry.folded = false, entry.grant = 0;
+        entry.folded = false, entry.grant = entry.form = 0;
         setAway(entry, false);
-        if (auto* readout = qobject_cast<Readout*>(entry.widget())) value = readout;
+        if (const auto* readout = qobject_cast<const Readout*>(entry.widget()))
+            value = &entry, forms = readout->forms();
     }
     const auto fits = [&] { return needed() <= width; };
     // From the last to the first of a kind.
@@ -194,8 +196,7 @@ void FoldingLayout::fold(int width) {
             if (at->acts() == role && !at->item->isEmpty()) change(*at);
     };
     const auto leaveOut = [&](Entry& entry) { setAway(entry, true); };
-    if (value) value->choose(0);
-    if (value && value->forms() > 1 && !fits()) value->choose(1);
+    if (forms > 1 && !fits()) value->form = 1;
     each(Role::Fixed, [](Entry& entry) { entry.folded = true; });
     each(Role::Note, leaveOut);
     each(Role::Control, [](Entry& entry) { entry.folded = entry.canFold(); });
@@ -212,7 +213,9 @@ void FoldingLayout::fold(int width) {
         if (entry.folded && entry.acts() == Role::Fixed && !entry.item->isEmpty() && fits())
             entry.grant = std::min(width - needed(), entry.item->sizeHint().width() -
                                                          entry.item->minimumSize().width());
-    for (int form = 2; value && form < value->forms() && !fits(); ++form) value->choose(form);
+    for (int form = 2; form < forms && !fits(); ++form) value->form = form;
+    // Once, as another text asks for another layout.
+    if (value) qobject_cast<Readout*>(value->widget())->choose(value->form);
 }
 
 void FoldingLayout::place(const QRect& rect) {

@@ -97,6 +97,7 @@ private:
         bool right = false;
         bool folded = false, away = false;
         int grant = 0;                        ///< px more than folded
+        int form = 0;                         ///< of a Readout
         Qt::FocusPolicy focus = Qt::NoFocus;  ///< while it is away
 
         QWidget* widget() const { return item->widget(); }
