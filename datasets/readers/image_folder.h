@@ -28,10 +28,9 @@ inline constexpr int kFolderSide = 32;
 /// classes of train. Pictures become RGB, [side, side, 3], by fitImage(), or by `preprocessor`
 /// (data.preprocessor) where it is given; where that makes pictures of several sizes, all are
 /// scaled to that of the first. Files that are hidden, unreadable
-/// (damaged, another format), smaller than 2 x 2, masks (NAME.mask.png) or in the folder of no class
-/// are left out;
-/// info().note of the split counts them by reason. Throws FileError if fewer than two classes have
-/// pictures, or test has another class; Cancelled.
+/// (damaged, another format), smaller than 2 x 2, masks (NAME.mask.png) or in the folder of no
+/// class are left out; info().note of the split counts them by reason. Throws FileError if fewer
+/// than two classes have pictures, or test has another class; Cancelled.
 ImageSplits readImageFolder(const std::string& folder, int side = kFolderSide,
                             const core::ProgressCallback& progress = {}, std::stop_token stop = {},
                             const std::string& preprocessor = {});
