@@ -154,8 +154,7 @@ FoldingLayout::Role FoldingLayout::Entry::acts() const {
 
 int FoldingLayout::Entry::width() const {
     if (item->isEmpty() || away) return 0;
-    if (auto* readout = qobject_cast<Readout*>(widget()))
-        return readout->widthOf(form);
+    if (auto* readout = qobject_cast<Readout*>(widget())) return readout->widthOf(form);
     const int least = item->minimumSize().width(), most = item->maximumSize().width();
     return folded ? least + grant
                   : std::clamp(item->sizeHint().width(), least, std::max(least, most));
