@@ -14,9 +14,9 @@
 namespace relascope::core {
 namespace {
 
-constexpr double kLargestGradient = 1e-7;
 constexpr int kFitRounds = 200, kFitSteps = 25;  // rounds of L-BFGS, and steps of one
 constexpr std::int64_t kFitHistory = 20;
+constexpr int kNewtonSteps = 20, kConjugateSteps = 500;
 constexpr int kPassesAtOnce = 8;     // over the pairs, between two looks at whether to go on
 constexpr double kLeastOwn = 1e-12;  // variance of an axis, of the largest
 
@@ -241,9 +241,27 @@ torch::Tensor scoresOf(const torch::Tensor& z, RelationForm form, const torch::T
     return scores + transposed(scores) - own.unsqueeze(2) - own.unsqueeze(1);
 }
 
+/// x with A x = b, A positive, to a thousandth of b: by conjugate gradients.
+torch::Tensor solved(const std::function<torch::Tensor(const torch::Tensor&)>& a,
+                     const torch::Tensor& b) {
+    auto x = torch::zeros_like(b), rest = b.clone(), along = rest.clone();
+    double square = rest.square().sum().item<double>();
+    const double enough = 1e-6 * square;
+    for (int step = 0; step < kConjugateSteps && square > enough; ++step) {
+        const auto by = a(along);
+        const double length = square / (along * by).sum().item<double>();
+        x.add_(along, length);
+        rest.sub_(by, length);
+        const double next = rest.square().sum().item<double>();
+        along = rest + (next / square) * along;
+        square = next;
+    }
+    return x;
+}
+
 FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torch::Tensor& weights,
                     const torch::Tensor& sign, RelationForm form, double ridge,
-                    const FittedForm* start, const std::function<void()>& pass) {
+                    const FittedForm* start, double enough, const std::function<void()>& pass) {
     const torch::NoGradGuard noGrad;
     const auto k = z.size(2);
     const auto size = form == RelationForm::Diagonal  ? k
@@ -259,6 +277,7 @@ FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torc
         parameters.mul_(units);
     }
     double loss = 0.0, gradient = 0.0;
+    torch::Tensor curve;  // of the loss of each pair
     int passes = 0;
     const auto evaluate = [&] {
         if (pass && passes++ % kPassesAtOnce == 0) pass();
@@ -267,7 +286,9 @@ FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torc
         const auto margin = sign * (blocks.gather(scoresOf(z, form, w)) + plain[size]);
         const auto total =
             (weights * torch::softplus(-margin, 1.0, 40.0)).sum() + 0.5 * ridge * w.square().sum();
-        const auto g = -weights * sign * torch::sigmoid(-margin);
+        const auto wrong = torch::sigmoid(-margin);
+        const auto g = -weights * sign * wrong;
+        curve = weights * wrong * (1.0 - wrong);
         const auto by = gradientOf(z, blocks.spread(g), form).flatten() +
                         ridge * (form == RelationForm::Diagonal ? w.diagonal() : w.flatten());
         const auto all = torch::cat({by, g.sum().view({1})});
@@ -286,19 +307,44 @@ FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torc
                                                     .tolerance_change(-1.0)
                                                     .history_size(kFitHistory)
                                                     .line_search_fn("strong_wolfe"));
+    const auto approach = [&](double target) {
+        for (int round = 0; round < kFitRounds && gradient > target; ++round) {
+            optimizer.step(evaluate);
+            evaluate();
+            if (!std::isfinite(loss)) break;
+        }
+    };
+    // The second derivative of the loss, times a vector in these units.
+    const auto curvature = [&](const torch::Tensor& vector) {
+        if (pass && passes++ % kPassesAtOnce == 0) pass();
+        const auto plain = vector / units;
+        const auto w = weightsOf(plain.slice(0, 0, size), form, k);
+        const auto g = curve * (blocks.gather(scoresOf(z, form, w)) + plain[size]);
+        const auto by = gradientOf(z, blocks.spread(g), form).flatten() +
+                        ridge * (form == RelationForm::Diagonal ? w.diagonal() : w.flatten());
+        return torch::cat({by, g.sum().view({1})}) / units;
+    };
     evaluate();
-    for (int round = 0; round < kFitRounds && gradient > kLargestGradient; ++round) {
-        optimizer.step(evaluate);
+    approach(std::max(enough, kGradientOfAuc));
+    // From there L-BFGS takes thousands of steps for the last digits, and Newton's method a few.
+    for (int step = 0; step < kNewtonSteps && gradient > enough && std::isfinite(loss); ++step) {
+        const auto before = parameters.detach().clone();
+        const double largest = gradient;
+        parameters.add_(solved(curvature, -parameters.grad()));
         evaluate();
-        if (!std::isfinite(loss)) break;
+        if (gradient < largest) continue;
+        parameters.copy_(before);
+        evaluate();
+        break;
     }
+    approach(enough);
     const auto end = parameters.detach() / units;
     FittedForm fit{form,
                    weightsOf(end.slice(0, 0, size), form, k).clone(),
                    end[size].item<double>(),
                    loss,
                    ridge,
-                   gradient <= kLargestGradient};
+                   gradient <= enough};
     if (!std::isfinite(loss))
         throw OptionError("layer",
                           "the stream has values that are too large to fit; choose another");
@@ -329,7 +375,7 @@ PairFitter::PairFitter(const FactPairs& facts, const ObjectRows& rows, RelationF
 }
 
 RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ridges,
-                           const std::function<void(double)>& progress) const {
+                           const std::function<void(double)>& progress, double gradient) const {
     const auto blocks = m_blocks[kToFit].of(z);
     RidgePath path;
     const auto pass = [&] {
@@ -338,8 +384,9 @@ RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ri
     };
     for (const double ridge : ridges) {
         const auto* last = path.steps.empty() ? nullptr : &path.steps.back().fit;
-        RidgePath::Step step{
-            minimise(m_blocks[kToFit], blocks, m_weights, m_sign, m_form, ridge, last, pass), 0.0};
+        RidgePath::Step step{minimise(m_blocks[kToFit], blocks, m_weights, m_sign, m_form, ridge,
+                                      last, gradient, pass),
+                             0.0};
         step.chosen = auc(scores(z, step.fit, kToChoose), kToChoose);
         path.steps.push_back(std::move(step));
         if (path.steps.back().chosen > path.steps[path.best].chosen)

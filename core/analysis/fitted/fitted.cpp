@@ -76,7 +76,8 @@ public:
                              [&](double done) { return advance(done); });
         m_done = 1.0;
         for (std::size_t k = 0; k < m_layers.size(); ++k) {
-            m_fits.push_back(fitStream(m_read.streams[k], m_fitter, m_facts.pairs(), kFitShare));
+            m_fits.push_back(fitStream(m_read.streams[k], m_fitter, m_facts.pairs(), kFitShare,
+                                       kGradientOfRelation));
             if (m_fits[k].chosen > m_fits[m_best].chosen) m_best = k;
             m_done += kFitShare;
             check();
@@ -170,12 +171,16 @@ private:
 
     // `share`: of the work, for the progress.
     StreamFit fitStream(const torch::Tensor& stream, const PairFitter& fitter,
-                        const FactPairs& pairs, double share = 0.0) const {
+                        const FactPairs& pairs, double share = 0.0,
+                        double gradient = kGradientOfAuc) const {
         StreamFit fit{streamAxes(stream, m_rows, pairs, m_form, axesOptions()), {}, 0.0, 0.0};
         const auto z = coordinates(stream, m_rows, fit.axes);
-        fit.path = fitter.path(z, usualRidges(), [&](double part) {
-            if (!advance(share * part)) throw Cancelled();
-        });
+        fit.path = fitter.path(
+            z, usualRidges(),
+            [&](double part) {
+                if (!advance(share * part)) throw Cancelled();
+            },
+            gradient);
         fit.chosen = fit.path.steps[fit.path.best].chosen;
         fit.auc = fitter.auc(fitter.scores(z, fit.path.fit(), kToTest), kToTest);
         return fit;
@@ -190,7 +195,7 @@ private:
         m_scores = m_fitter.scores(z, fit, kToTest);
         const auto& test = m_fitter.pairs(kToTest);
         // What either object says alone, of the pairs that the relation is tested on.
-        const auto sides = m_sides.path(z, usualRidges()).steps.back().fit;
+        const auto sides = m_sides.path(z, usualRidges(), {}, kGradientOfAuc).steps.back().fit;
         const auto both = m_sides.scores(z, sides, kToTest);
         auto& f = m_said;
         f.oneSide = m_sides.auc(both, kToTest);
