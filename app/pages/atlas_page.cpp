@@ -48,6 +48,8 @@ AtlasPage::AtlasPage(Controllers& controllers)
     follow(&c.selection, &Selection::stepChanged);
     follow(&c.runEdits, &InspectorEdits::changed);
     follow(&c.checkpointEdits, &InspectorEdits::changed);
+    follow(&c.checkpoint, &CheckpointController::loadedChanged);
+    follow(&c.checkpoint.feed(), &InspectorFeed::inspected);
     // Not updated at each step that a training keeps, as that would cancel the analysis.
     connect(&c.runs, &RunsController::rowsChanged, this, [this] {
         if (!about().subject) refresh();

@@ -535,7 +535,7 @@ TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
         child<GridView>(view<DeclaredView>("lens"), "Answers after each layer")->isVisible())
         << "one answer: bars";
     window.showTab("ablate");
-    EXPECT_TRUE(table()->sentence().startsWith("There are no data"));
+    EXPECT_TRUE(table()->sentence().startsWith("A checkpoint has no data of its own"));
     window.showTab("patch");
     EXPECT_TRUE(view<DeclaredView>("patch")->sentence().startsWith("Choose a second input"));
     window.setSubject(withoutData(kRuns + "language"));
