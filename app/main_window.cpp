@@ -245,8 +245,8 @@ void MainWindow::showDuel(const QStringList& paths) {
 
 PageId MainWindow::inspectedPage() const {
     const auto shown = currentPage();
-    const auto inspected =
-        shown == PageId::Measure && m_controllers->checkpoint.info() ? m_inspected : shown;
+    const bool measures = shown == PageId::Measure || shown == PageId::Atlas;
+    const auto inspected = measures && m_controllers->checkpoint.info() ? m_inspected : shown;
     return inspected == PageId::Checkpoint ? inspected : PageId::Workbench;
 }
 
@@ -544,6 +544,7 @@ void addFurtherPages(MainWindow& window) {
     window.addPage(PageId::Atlas, atlas);
     QObject::connect(atlas, &AtlasPage::workbenchRequested, &window,
                      [&window] { window.showPage(PageId::Workbench); });
+    atlas->inspectsCheckpoint = [&window] { return window.inspectedPage() == PageId::Checkpoint; };
     QObject::connect(atlas, &AtlasPage::checkpointRequested, &window,
                      [&window](const std::optional<MapCell>& map) {
                          auto* page =

@@ -144,7 +144,8 @@ void AtlasPage::showExample(const QString& split, qint64 example, const MapCell&
 }
 
 void AtlasPage::learn(Learn why) {
-    setSubject(subject());
+    if (isVisible() && isOfCheckpoint()) return;  // a run that ends meanwhile is not shown here
+    setSubject(ofRun());
     auto& tab = *this->tab("scan");
     if (why == Learn::Kept) return tab.findKept();
     if (tab.asking().followed()) return;
@@ -160,24 +161,33 @@ bool AtlasPage::hasKeptScan(const QString& path) {
 }
 
 bool AtlasPage::isOfCheckpoint() const {
-    return !m_controllers.runs.info(m_controllers.runInput.run());
+    return !m_controllers.runs.info(m_controllers.runInput.run()) ||
+           (inspectsCheckpoint && inspectsCheckpoint());
 }
 
 std::optional<Subject> AtlasPage::subject() const {
-    auto& c = m_controllers;
+    return isOfCheckpoint() ? ofCheckpoint() : ofRun();
+}
+
+std::optional<Subject> AtlasPage::ofCheckpoint() const {
+    const auto& checkpoint = m_controllers.checkpoint;
+    const QString path = checkpoint.feed().path();
+    if (path.isEmpty()) return std::nullopt;
     Subject subject;
+    subject.model().path = path.toStdString();
+    subject.name = QFileInfo(path).fileName();
+    subject.setData(checkpoint.data());
+    subject.edits() = m_controllers.checkpointEdits.list();
+    subject.model().checkpoint = checkpoint.shownCheckpoint();
+    return subject;
+}
+
+std::optional<Subject> AtlasPage::ofRun() const {
+    auto& c = m_controllers;
     const QString run = c.runInput.run();
-    if (isOfCheckpoint()) {
-        const QString checkpoint = c.checkpoint.feed().path();
-        if (checkpoint.isEmpty()) return std::nullopt;
-        subject.model().path = checkpoint.toStdString();
-        subject.name = QFileInfo(checkpoint).fileName();
-        subject.setData(c.checkpoint.data());
-        subject.edits() = c.checkpointEdits.list();
-        subject.model().checkpoint = c.checkpoint.shownCheckpoint();
-        return subject;
-    }
     const RunInfo* info = c.runs.info(run);
+    if (!info) return std::nullopt;
+    Subject subject;
     subject.model().path = run.toStdString();
     subject.setData(c.runInput.data());
     subject.edits() = c.runEdits.list();

@@ -2,6 +2,7 @@
 // The page Atlas: what the relations of the run that is shown say about pairs of objects.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,12 +19,15 @@ namespace relascope::app {
 
 class Controllers;
 
-/// The subject is the weights at the time cursor with the data of that run, or an opened checkpoint
-/// without a run.
+/// The subject is the weights at the time cursor with the data of that run, or the opened
+/// checkpoint, whichever was inspected last.
 class AtlasPage : public AnalysisWindow {
     Q_OBJECT
 public:
     explicit AtlasPage(Controllers& controllers);
+
+    /// Whether the page Checkpoint was inspected after the Workbench.
+    std::function<bool()> inspectsCheckpoint;
 
     /// Why a scan of what the Workbench shows is wanted: because one was kept with the run, because
     /// the run is done, or because the user asks for it.
@@ -56,6 +60,8 @@ private:
     void addOfMap(const core::Analysis& analysis, const QString& title);
     void showMap();
     std::optional<Subject> subject() const;
+    std::optional<Subject> ofRun() const;
+    std::optional<Subject> ofCheckpoint() const;
     /// Whether the subject is an opened checkpoint, and no run.
     bool isOfCheckpoint() const;
     void refresh();

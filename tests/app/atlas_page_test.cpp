@@ -259,8 +259,10 @@ TEST_F(AtlasPageTest, OfACheckpointThePageCheckpointShowsWhatIsAskedFor) {
     const std::string golden =
         std::string(RELASCOPE_FIXTURES) + "/golden/fitted-relations/same_kind";
     auto* shown = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
-    c().checkpoint.open(QString::fromStdString(golden + "/model"));
+    run = finishedRun();
+    window->opener().openCheckpoint(QString::fromStdString(golden + "/model"));
     ASSERT_TRUE(waitUntil([&] { return c().checkpoint.info().has_value(); }));
+    EXPECT_EQ(window->currentPage(), PageId::Checkpoint);
     window->showPage(PageId::Atlas);
     EXPECT_TRUE(says("Press Inspect on the page Checkpoint."));
     c().checkpoint.load();
@@ -283,6 +285,12 @@ TEST_F(AtlasPageTest, OfACheckpointThePageCheckpointShowsWhatIsAskedFor) {
     EXPECT_EQ(c().checkpointEdits.list().edits.size(), 1U);
     window->showPage(PageId::Atlas);
     EXPECT_EQ(page()->about().subject->edits().edits.size(), 1U);
+    const auto path = page()->about().subject->model().path;
+    EXPECT_EQ(path, golden + "/model");
+    // A run that is looked at again is the subject again.
+    window->showPage(PageId::Workbench);
+    window->showPage(PageId::Atlas);
+    EXPECT_EQ(page()->about().subject->model().path, run.toStdString());
 }
 
 TEST_F(AtlasPageTest, FollowsTheRunWhileTheWorkbenchIsHidden) {
