@@ -490,13 +490,17 @@ void wireJobs(widgets::StatusStrip& strip, Controllers& c,
     timer->setInterval(500);
     const auto show = [measurements, &strip, list, timer] {
         std::vector<widgets::JobItem> jobs;
-        bool active = false, fresh = false;
+        bool active = false;
+        std::optional<widgets::MessageLevel> news;
         for (const auto& one : measurements->all()) {
             jobs.push_back(jobItem(*one));
             active = active || one->active();
-            fresh = fresh || (!one->active() && !one->seen());
+            if (one->active() || one->seen()) continue;
+            const bool failed = one->state() == Measurement::State::Failed;
+            if (!news || failed)
+                news = failed ? widgets::MessageLevel::Error : widgets::MessageLevel::Ok;
         }
-        strip.setJobs(widgets::jobsText(jobs), fresh);
+        strip.setJobs(widgets::jobsText(jobs), news);
         list->setJobs(jobs);
         active ? timer->start() : timer->stop();
     };

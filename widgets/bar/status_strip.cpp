@@ -64,7 +64,7 @@ StatusStrip::StatusStrip(QWidget* parent)
     m_jobs->setFixedHeight(24);
     m_jobs->setToolTip(QStringLiteral("Measurements: their progress, and their results"));
     connect(m_jobs, &QToolButton::clicked, this, &StatusStrip::jobsRequested);
-    setJobs({}, false);
+    setJobs({}, {});
     m_timer->setInterval(100);
     connect(m_timer, &QTimer::timeout, this, qOverload<>(&QWidget::update));
 }
@@ -94,12 +94,12 @@ void StatusStrip::setLogShown(bool shown) {
     m_log->setChecked(shown);
 }
 
-void StatusStrip::setJobs(const QString& text, bool fresh) {
+void StatusStrip::setJobs(const QString& text, std::optional<MessageLevel> news) {
     m_jobs->setText(text.isEmpty() ? QStringLiteral("Measurements") : text);
     m_jobs->setAccessibleName(m_jobs->text());
-    m_jobs->setIcon(icon(fresh ? "check" : "target"));
+    m_jobs->setIcon(icon(news ? levelIcon(*news) : "target"));
     QFont font = smallFont();
-    font.setBold(fresh);
+    font.setBold(news.has_value());
     m_jobs->setFont(font);
     resizeEvent(nullptr);
     update();

@@ -4,6 +4,7 @@
 
 #include <QDateTime>
 #include <QWidget>
+#include <optional>
 #include <vector>
 
 class QLineEdit;
@@ -27,9 +28,9 @@ public:
     void beat();                               ///< a point has just arrived
     void setSecondsSinceBeat(double seconds);  ///< for pictures and tests
     void setLogShown(bool shown);
-    /// What is measured, "2 measuring, 40 %"; empty: nothing. `fresh`: there is a result that was
-    /// not looked at.
-    void setJobs(const QString& text, bool fresh);
+    /// What is measured, "2 measuring, 40 %"; empty: nothing. `news`: there is a result (Ok) or a
+    /// failure (Error) that was not looked at.
+    void setJobs(const QString& text, std::optional<MessageLevel> news);
     QToolButton* jobsButton() const { return m_jobs; }
     QString message() const { return m_message; }
     QString heartbeatText() const;
