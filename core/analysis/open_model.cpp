@@ -320,7 +320,6 @@ OpenedModel::OpenedModel(const ModelOptions& options, std::uint64_t seed, const 
     p.model->eval();
     p.probes = std::make_unique<EditProbes>(*p.model, p.options);
 }
-
 OpenedModel::~OpenedModel() = default;
 OpenedModel::OpenedModel(OpenedModel&&) noexcept = default;
 OpenedModel& OpenedModel::operator=(OpenedModel&&) noexcept = default;
@@ -334,7 +333,6 @@ const RunOptions& OpenedModel::run() const {
 bool OpenedModel::isRun() const {
     return m_parts->isRun;
 }
-
 const std::vector<std::string>& OpenedModel::classNames() const {
     return m_parts->classNames;
 }

@@ -11,6 +11,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/analysis_window.h"
 #include "support/rooms.h"
+#include "tests/app/subject_at.h"
 
 using namespace relascope;
 using namespace relascope::app;
@@ -18,19 +19,6 @@ using namespace relascope::app;
 namespace {
 
 using core::analysisNamed;
-
-Subject runAt(const std::string& path, std::vector<std::string> words) {
-    auto data = std::make_shared<wire::OpenedData>();
-    wire::OpenedSplit split;
-    split.name = "validation";
-    split.hypothesisWords = std::move(words);
-    data->splits.push_back(std::move(split));
-    Subject subject;
-    subject.model().path = path;
-    subject.name = QString::fromStdString(path);
-    subject.setData(std::move(data));
-    return subject;
-}
 
 TEST(FittedTab, OffersFactsThatCanBeFitted) {
     QUndoStack history;
@@ -44,9 +32,9 @@ TEST(FittedTab, OffersFactsThatCanBeFitted) {
         return all;
     };
     // What the place says alone is no fact to fit.
-    EXPECT_EQ(facts(runAt("/runs/a", {"same(colour)", "same row", "same column"})),
+    EXPECT_EQ(facts(subjectAt("/runs/a", {"same(colour)", "same row", "same column"})),
               QStringList({"same object", "same colour"}));
-    auto masked = runAt("/runs/b", {"same row", "same column"});
+    auto masked = subjectAt("/runs/b", {"same row", "same column"});
     auto data = std::make_shared<wire::OpenedData>(*masked.data);
     data->splits.front().maskFacts = {"same object", "same kind"};
     masked.setData(std::move(data));
@@ -58,7 +46,7 @@ TEST(AnalysisTab, MeasuresACheckpointOnDataThatAreChosen) {
     Measurements measurements;
     AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
     auto* tab = page.tab("fit-relation");
-    page.setSubject(runAt("/runs/a", {}));
+    page.setSubject(subjectAt("/runs/a", {}));
     QLineEdit* line = nullptr;
     for (auto* one : tab->findChildren<QLineEdit*>())
         if (one->accessibleName() == "Data") line = one;

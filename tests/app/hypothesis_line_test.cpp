@@ -14,24 +14,12 @@
 #include "app/pages/analysis_window.h"
 #include "app/pages/statement_line.h"
 #include "support/rooms.h"
+#include "tests/app/subject_at.h"
 #include "tests/widgets/child.h"
 
 using namespace relascope;
 
 namespace {
-
-Subject subjectAt(const std::string& path, std::vector<std::string> words) {
-    auto data = std::make_shared<wire::OpenedData>();
-    wire::OpenedSplit split;
-    split.name = "validation";
-    split.hypothesisWords = std::move(words);
-    data->splits.push_back(std::move(split));
-    Subject subject;
-    subject.model().path = path;
-    subject.name = QString::fromStdString(path);
-    subject.setData(std::move(data));
-    return subject;
-}
 
 QStringList offered(StatementLine& line) {
     QStringList all;
