@@ -17,7 +17,7 @@ namespace {
 constexpr int kFitRounds = 200, kFitSteps = 25;  // rounds of L-BFGS, and steps of one
 constexpr std::int64_t kFitHistory = 20;
 constexpr int kNewtonSteps = 20, kConjugateSteps = 500;
-constexpr int kPassesAtOnce = 8;     // over the pairs, between two looks at whether to go on
+constexpr int kPassesAtOnce = 8;     // passes over the pairs between two checks for a cancel
 constexpr double kLeastOwn = 1e-12;  // variance of an axis, of the largest
 
 torch::Tensor transposed(const torch::Tensor& matrix) {
