@@ -25,6 +25,7 @@
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
 #include "model/recorded/recorded_options.h"
+#include "model/served/served_options.h"
 #include "question/question_fields.h"
 #include "question/question_words.h"
 #include "run/run_folder.h"
@@ -210,8 +211,9 @@ Command analysisCommand(const core::Analysis& analysis) {
 }
 
 int inspectAlong(const InspectArguments& a, const Call& call) {
-    if (!core::isRunFolder(a.path))
-        throw OptionError("--along", "needs a run folder: only runs keep weights along training");
+    if (!core::isRunFolder(a.path) && !core::isServedName(a.path))
+        throw OptionError(
+            "--along", "needs a run folder or a served model, which keep weights along training");
     if (a.step >= 0 || !a.named.empty())
         throw OptionError("--step", "is not for --along, which shows all kept steps");
     if (a.source < 0 || a.to < 0)

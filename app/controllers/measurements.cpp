@@ -149,7 +149,7 @@ void Measurements::clear() {
 void Measurements::see(const core::Analysis& analysis, const Subject& subject) {
     bool any = false;
     for (const auto& one : m_all)
-        if (one->state() == Measurement::State::Done && one->analysis == analysis &&
+        if (!one->active() && one->analysis == analysis &&
             sameSubject(analysis, one->subject, subject))
             any = !std::exchange(one->m_seen, true) || any;
     if (any) Q_EMIT changed();

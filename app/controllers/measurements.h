@@ -79,7 +79,7 @@ public:
     void setDataOf(const std::string& model, const QString& file);
     /// Forgets those that have ended.
     void clear();
-    /// The result of this analysis of this subject is shown.
+    /// The result of this analysis of this subject is shown, or why there is none.
     void see(const core::Analysis& analysis, const Subject& subject);
     /// All that ended are known to the user.
     void seeAll();

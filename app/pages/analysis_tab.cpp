@@ -262,9 +262,11 @@ void AnalysisTab::subjectChanged(const std::optional<Subject>& before) {
     if (pathOf(before) != pathOf(subject)) {
         if (m_above) keepAbove(pathOf(before));
         // Names of answers and positions belong to the model, and so do files where every input is
-        // read as it is chosen: one of another model would refuse them all.
+        // read as it is chosen: one of another model would refuse them all. A file to save would
+        // be replaced by what another model gives.
         for (const auto& field : m_analysis.fields)
-            if (!field.inRow || (field.spec.path && !m_analysis.onDemand))
+            if (!field.inRow || field.spec.name == "save" ||
+                (field.spec.path && !m_analysis.onDemand))
                 m_values.erase(field.spec.name);
         m_controls->setValues(m_values);
         m_view->setOptions(m_values);
@@ -324,7 +326,8 @@ void AnalysisTab::findKept() {
 }
 
 void AnalysisTab::activate() {
-    if (isVisible() && m_valid) m_asking.see(*m_about.subject);
+    if (isVisible() && m_about.subject && (m_valid || !m_refusal.isEmpty()))
+        m_asking.see(*m_about.subject);
     if (m_read || !missing().isEmpty()) return;
     if (m_view->isEmpty() && recall()) return;
     // B has another answer than A until the user chooses it. What is measured or shown keeps the B
@@ -380,6 +383,7 @@ void AnalysisTab::refuse(const QString& sentence) {
     m_valid = m_valid && !m_view->isEmpty();
     if (m_fold) m_fold->setChecked(true);  // what is refused may be an option
     updateButton();
+    if (isVisible() && m_about.subject) m_asking.see(*m_about.subject);
 }
 
 bool AnalysisTab::isUnfolded() const {

@@ -267,9 +267,11 @@ std::string plainText(const Answer& answer) {
             text += alignedText(table);
             continue;
         }
-        for (const auto& column : table.columns)
-            if (!column.title.empty() && column.size() > 0)
-                text += column.title + ": " + shownValue(table, column, 0) + "\n";
+        for (const auto& column : table.columns) {
+            if (column.title.empty() || column.size() == 0) continue;
+            if (const auto value = shownValue(table, column, 0); !value.empty())
+                text += column.title + ": " + value + "\n";
+        }
     }
     return text;
 }

@@ -79,4 +79,17 @@ TEST(AnalysisTab, MeasuresACheckpointOnDataThatAreChosen) {
     EXPECT_EQ(other.tab("ablate")->question().text("data"), "");
 }
 
+TEST(FittedTab, SavesUnderANameForEachModel) {
+    QUndoStack history;
+    Measurements measurements;
+    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
+    auto* tab = page.tab("fit-relation");
+    page.setSubject(subjectAt("/runs/a", {}));
+    tab->setValues({{"save", std::string("same.safetensors")}, {"examples", std::int64_t{300}}});
+    EXPECT_EQ(tab->question().text("save"), "same.safetensors");
+    page.setSubject(subjectAt("/runs/b", {}));
+    EXPECT_EQ(tab->question().text("save"), "") << "the file of the other run stays";
+    EXPECT_EQ(tab->question().value<std::int64_t>("examples"), 300);
+}
+
 }  // namespace

@@ -166,6 +166,24 @@ TEST_F(MeasurementsTest, AreListedInTheStatusBarAndOpenedFromThere) {
     EXPECT_EQ(list->count(), 0);
 }
 
+TEST_F(MeasurementsTest, ThatFailedAreSeenWhereTheReasonStands) {
+    openTwo();
+    auto* tab = page()->tab("fit-relation");
+    page()->showTab("fit-relation");
+    tab->setValues({{"fact", std::string("no such fact")}});
+    click(tab->runButton());
+    ASSERT_TRUE(ended(0));
+    ASSERT_EQ(measurements().all()[0]->state(), State::Failed);
+    EXPECT_TRUE(measurements().all()[0]->seen());
+    measurements().clear();
+    click(tab->runButton());
+    window->showPage(PageId::Data);
+    ASSERT_TRUE(ended(0));
+    EXPECT_FALSE(measurements().all()[0]->seen());
+    window->showPage(PageId::Atlas);
+    EXPECT_TRUE(measurements().all()[0]->seen());
+}
+
 TEST_F(MeasurementsTest, AScanAfterTrainingIsShownWhereverItsRunIsChosen) {
     openTwo();
     scan()->setValues({});

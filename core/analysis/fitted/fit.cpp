@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/fitted/fit.h"
 
-#include <torch/optim/lbfgs.h>
+#include <ATen/Parallel.h>
 #include <torch/utils.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace relascope::core {
 namespace {
 
-constexpr int kFitRounds = 200, kFitSteps = 25;  // rounds of L-BFGS, and steps of one
-constexpr std::int64_t kFitHistory = 20;
-constexpr int kNewtonSteps = 20, kConjugateSteps = 500;
-constexpr int kPassesAtOnce = 8;     // passes over the pairs between two checks for a cancel
-constexpr double kLeastOwn = 1e-12;  // variance of an axis, of the largest
+constexpr int kNewtonSteps = 100, kConjugateSteps = 500;
+constexpr double kSolved = 0.1, kLeastStep = 1e-6, kLeastFall = 1e-4;
+constexpr int kPassesAtOnce = 8;  // passes over the pairs between two checks for a cancel
+constexpr std::int64_t kBlockCells = 1 << 16;  // of the matrices of a block, 0.5 MB
+constexpr double kLeastOwn = 1e-12;            // variance of an axis, of the largest
 
 torch::Tensor transposed(const torch::Tensor& matrix) {
     return matrix.transpose(-2, -1);
@@ -38,6 +38,17 @@ torch::Tensor weightsOf(const torch::Tensor& flat, RelationForm form, std::int64
             return 0.5 * (w + transposed(w));
         }
     }
+}
+
+// r without b, [examples, most, most].
+torch::Tensor pairScores(const torch::Tensor& z, RelationForm form, const torch::Tensor& weights) {
+    if (form == RelationForm::OneSide)
+        return torch::matmul(z, weights[0]).unsqueeze(2) +
+               torch::matmul(z, weights[1]).unsqueeze(1);
+    const auto scores = torch::matmul(torch::matmul(z, weights), transposed(z));
+    if (form != RelationForm::Distance) return scores;
+    const auto own = scores.diagonal(0, 1, 2);
+    return scores + transposed(scores) - own.unsqueeze(2) - own.unsqueeze(1);
 }
 
 // The gradient by the parameters, of G = dL/dr [examples, most, most].
@@ -67,9 +78,15 @@ torch::Tensor gradientOf(const torch::Tensor& z, const torch::Tensor& g, Relatio
 
 // The square root of the curvature of the loss along each parameter and b, about: in these units
 // the minimum is found in a fraction of the steps.
-torch::Tensor unitsOf(const torch::Tensor& z, RelationForm form, double ridge) {
-    constexpr double kCurvature = 0.25;                      // of the logistic loss, at most
-    const auto variance = z.square().flatten(0, 1).mean(0);  // [k]
+torch::Tensor unitsOf(const std::vector<torch::Tensor>& z, RelationForm form, double ridge) {
+    constexpr double kCurvature = 0.25;  // of the logistic loss, at most
+    auto variance = torch::zeros({z.front().size(2)}, torch::kDouble);
+    std::int64_t objects = 0;
+    for (const auto& block : z) {
+        variance.add_(block.square().flatten(0, 1).sum(0));
+        objects += block.size(0) * block.size(1);
+    }
+    variance.div_(static_cast<double>(objects));
     torch::Tensor along;
     switch (form) {
         case RelationForm::Diagonal:
@@ -176,77 +193,101 @@ torch::Tensor coordinates(const torch::Tensor& stream, const ObjectRows& rows,
 }
 
 PairBlocks::PairBlocks(const ObjectRows& rows, const PairList& pairs) {
-    std::map<std::int32_t, std::int64_t> number;
-    for (const auto e : pairs.example) number.emplace(e, std::ssize(number));
+    // The pairs of each example, and its objects that take part.
+    std::map<std::int32_t, std::vector<std::int64_t>> examples;
+    for (std::size_t p = 0; p < pairs.size(); ++p)
+        examples[pairs.example[p]].push_back(static_cast<std::int64_t>(p));
     const auto* at = rows.at.const_data_ptr<std::int64_t>();
     const auto n = rows.at.size(1);
-    // Places of objects among those of their example that take part.
-    std::vector<std::vector<std::int64_t>> objects(number.size());
-    std::vector<std::int64_t> local(static_cast<std::size_t>(rows.at.numel()), -1);
-    std::int64_t most = 0;
-    for (const auto& [e, k] : number) {
-        auto& own = objects[static_cast<std::size_t>(k)];
+    struct Example {
+        std::vector<std::int64_t> rows, place;  // of objects in the matrix; -1: takes no part
+        const std::vector<std::int64_t>* pairs;
+    };
+    std::vector<Example> all;
+    for (const auto& [e, own] : examples) {
+        Example example{{}, std::vector<std::int64_t>(static_cast<std::size_t>(n), -1), &own};
         for (std::int64_t o = 0; o < n; ++o) {
-            const auto index = static_cast<std::int64_t>(e) * n + o;
-            if (at[index] < 0) continue;
-            local[static_cast<std::size_t>(index)] = std::ssize(own);
-            own.push_back(at[index]);
+            const auto row = at[static_cast<std::int64_t>(e) * n + o];
+            if (row < 0) continue;
+            example.place[static_cast<std::size_t>(o)] = std::ssize(example.rows);
+            example.rows.push_back(row);
         }
-        most = std::max(most, std::ssize(own));
+        all.push_back(std::move(example));
     }
-    const auto count = std::ssize(objects);
-    m_rows = torch::zeros({count, most}, torch::kLong);
-    m_there = torch::zeros({count, most, 1}, torch::kDouble);
-    for (std::int64_t k = 0; k < count; ++k) {
-        const auto& own = objects[static_cast<std::size_t>(k)];
-        if (own.empty()) continue;
-        m_rows[k].slice(0, 0, std::ssize(own)).copy_(torch::tensor(own, torch::kLong));
-        m_there[k].slice(0, 0, std::ssize(own)).fill_(1.0);
+    std::stable_sort(all.begin(), all.end(), [](const Example& a, const Example& b) {
+        return a.rows.size() > b.rows.size();
+    });
+    for (auto first = all.begin(); first != all.end();) {
+        const auto most = std::ssize(first->rows);
+        const auto count = std::min<std::int64_t>(
+            std::max<std::int64_t>(1, kBlockCells / std::max<std::int64_t>(1, most * most)),
+            all.end() - first);
+        Block block{torch::zeros({count, most}, torch::kLong),
+                    torch::zeros({count, most, 1}, torch::kDouble),
+                    {},
+                    {}};
+        std::vector<std::int64_t> numbers, cells;
+        for (std::int64_t k = 0; k < count; ++k, ++first) {
+            const auto own = std::ssize(first->rows);
+            block.rows[k].slice(0, 0, own).copy_(torch::tensor(first->rows, torch::kLong));
+            block.there[k].slice(0, 0, own).fill_(1.0);
+            for (const auto p : *first->pairs) {
+                const auto placeOf = [&](std::int32_t o) {
+                    return first->place[static_cast<std::size_t>(o)];
+                };
+                const auto pair = static_cast<std::size_t>(p);
+                numbers.push_back(p);
+                cells.push_back((k * most + placeOf(pairs.i[pair])) * most +
+                                placeOf(pairs.j[pair]));
+            }
+        }
+        block.pairs = torch::tensor(numbers, torch::kLong);
+        block.at = torch::tensor(cells, torch::kLong);
+        m_blocks.push_back(std::move(block));
     }
-    std::vector<std::int64_t> cells;
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-        const auto e = static_cast<std::int64_t>(pairs.example[p]);
-        const auto placeOf = [&](std::int32_t o) {
-            return local[static_cast<std::size_t>(e * n + o)];
-        };
-        cells.push_back((number.at(pairs.example[p]) * most + placeOf(pairs.i[p])) * most +
-                        placeOf(pairs.j[p]));
-    }
-    m_at = torch::tensor(cells, torch::kLong);
 }
 
-torch::Tensor PairBlocks::of(const torch::Tensor& z) const {
-    return z.index_select(0, m_rows.flatten()).view({m_rows.size(0), m_rows.size(1), z.size(1)}) *
-           m_there;
+std::vector<torch::Tensor> PairBlocks::of(const torch::Tensor& z) const {
+    std::vector<torch::Tensor> blocks;
+    for (const auto& [rows, there, pairs, at] : m_blocks)
+        blocks.push_back(
+            z.index_select(0, rows.flatten()).view({rows.size(0), rows.size(1), z.size(1)}) *
+            there);
+    return blocks;
 }
 
-torch::Tensor PairBlocks::spread(const torch::Tensor& values) const {
-    const auto most = m_rows.size(1);
-    return torch::zeros({m_rows.numel() * most}, torch::kDouble)
-        .scatter_(0, m_at, values)
-        .view({m_rows.size(0), most, most});
+std::vector<torch::Tensor> PairBlocks::split(const torch::Tensor& values) const {
+    std::vector<torch::Tensor> parts;
+    for (const auto& block : m_blocks) parts.push_back(values.index_select(0, block.pairs));
+    return parts;
 }
 
-torch::Tensor PairBlocks::gather(const torch::Tensor& matrices) const {
-    return matrices.flatten().index_select(0, m_at);
+torch::Tensor PairBlocks::join(const std::vector<torch::Tensor>& values) const {
+    std::int64_t count = 0;
+    for (const auto& part : values) count += part.size(0);
+    const auto joined = torch::empty({count}, torch::kDouble);
+    for (std::size_t b = 0; b < size(); ++b) joined.index_copy_(0, m_blocks[b].pairs, values[b]);
+    return joined;
 }
 
-torch::Tensor scoresOf(const torch::Tensor& z, RelationForm form, const torch::Tensor& weights) {
-    if (form == RelationForm::OneSide)
-        return torch::matmul(z, weights[0]).unsqueeze(2) +
-               torch::matmul(z, weights[1]).unsqueeze(1);
-    const auto scores = torch::matmul(torch::matmul(z, weights), transposed(z));
-    if (form != RelationForm::Distance) return scores;
-    const auto own = scores.diagonal(0, 1, 2);
-    return scores + transposed(scores) - own.unsqueeze(2) - own.unsqueeze(1);
+torch::Tensor PairBlocks::spread(std::size_t block, const torch::Tensor& values) const {
+    const auto& [rows, there, pairs, at] = m_blocks[block];
+    const auto most = rows.size(1);
+    return torch::zeros({rows.numel() * most}, values.scalar_type())
+        .scatter_(0, at, values)
+        .view({rows.size(0), most, most});
 }
 
-/// x with A x = b, A positive, to a thousandth of b: by conjugate gradients.
+torch::Tensor PairBlocks::gather(std::size_t block, const torch::Tensor& matrices) const {
+    return matrices.flatten().index_select(0, m_blocks[block].at);
+}
+
+/// x with A x = b, A positive, until kSolved of b is left: by conjugate gradients.
 torch::Tensor solved(const std::function<torch::Tensor(const torch::Tensor&)>& a,
                      const torch::Tensor& b) {
     auto x = torch::zeros_like(b), rest = b.clone(), along = rest.clone();
     double square = rest.square().sum().item<double>();
-    const double enough = 1e-6 * square;
+    const double enough = kSolved * kSolved * square;
     for (int step = 0; step < kConjugateSteps && square > enough; ++step) {
         const auto by = a(along);
         const double length = square / (along * by).sum().item<double>();
@@ -259,15 +300,35 @@ torch::Tensor solved(const std::function<torch::Tensor(const torch::Tensor&)>& a
     return x;
 }
 
-FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torch::Tensor& weights,
-                    const torch::Tensor& sign, RelationForm form, double ridge,
-                    const FittedForm* start, double enough, const std::function<void()>& pass) {
+/// The pairs to fit of one stream, by block.
+struct FitData {
+    const PairBlocks& blocks;
+    std::vector<torch::Tensor> z, rough;       // [examples, most, k] in double and in float
+    std::vector<torch::Tensor> weights, sign;  // [pairs]
+
+    std::int64_t width() const { return z.front().size(2); }
+    /// The sum over the blocks of `of(block)`, [n]; in the same order whatever the threads.
+    torch::Tensor sum(const std::function<torch::Tensor(std::size_t)>& of) const {
+        std::vector<torch::Tensor> parts(blocks.size());
+        at::parallel_for(0, std::ssize(parts), 1, [&](std::int64_t begin, std::int64_t end) {
+            const torch::NoGradGuard noGrad;
+            for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b)
+                parts[b] = of(b);
+        });
+        return torch::stack(parts).sum(0);
+    }
+};
+
+/// The minimum over W and b of sum v log(1 + exp(-y (r + b))) + ridge / 2 |W|^2, to a largest
+/// gradient of `enough`. `start` may be null. Throws OptionError for streams that are too large.
+FittedForm minimise(const FitData& data, RelationForm form, double ridge, const FittedForm* start,
+                    double enough, const std::function<void()>& pass) {
     const torch::NoGradGuard noGrad;
-    const auto k = z.size(2);
+    const auto k = data.width();
     const auto size = form == RelationForm::Diagonal  ? k
                       : form == RelationForm::OneSide ? 2 * k
                                                       : k * k;
-    const auto units = unitsOf(z, form, ridge);
+    const auto units = unitsOf(data.z, form, ridge);
     auto parameters = torch::zeros({size + 1}, torch::kDouble);  // in these units
     if (start) {
         const auto from =
@@ -277,68 +338,75 @@ FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torc
         parameters.mul_(units);
     }
     double loss = 0.0, gradient = 0.0;
-    torch::Tensor curve;  // of the loss of each pair
+    torch::Tensor slope;                              // the gradient, in these units
+    std::vector<torch::Tensor> curve(data.z.size());  // of the loss of each pair
     int passes = 0;
-    const auto evaluate = [&] {
+    const auto begin = [&] {
         if (pass && passes++ % kPassesAtOnce == 0) pass();
-        const auto plain = parameters.detach() / units;
-        const auto w = weightsOf(plain.slice(0, 0, size), form, k);
-        const auto margin = sign * (blocks.gather(scoresOf(z, form, w)) + plain[size]);
-        const auto total =
-            (weights * torch::softplus(-margin, 1.0, 40.0)).sum() + 0.5 * ridge * w.square().sum();
-        const auto wrong = torch::sigmoid(-margin);
-        const auto g = -weights * sign * wrong;
-        curve = weights * wrong * (1.0 - wrong);
-        const auto by = gradientOf(z, blocks.spread(g), form).flatten() +
-                        ridge * (form == RelationForm::Diagonal ? w.diagonal() : w.flatten());
-        const auto all = torch::cat({by, g.sum().view({1})});
-        parameters.mutable_grad() = all / units;
-        loss = total.item<double>();
-        gradient = all.abs().max().item<double>();
-        return total;
     };
-    parameters.set_requires_grad(true);
-    // The gradient that counts is that of W and b; 0 would stop where the loss no longer changes in
-    // its last digit.
-    torch::optim::LBFGS optimizer({parameters}, torch::optim::LBFGSOptions(1.0)
-                                                    .max_iter(kFitSteps)
-                                                    .max_eval(2 * kFitSteps)
-                                                    .tolerance_grad(0.0)
-                                                    .tolerance_change(-1.0)
-                                                    .history_size(kFitHistory)
-                                                    .line_search_fn("strong_wolfe"));
-    const auto approach = [&](double target) {
-        for (int round = 0; round < kFitRounds && gradient > target; ++round) {
-            optimizer.step(evaluate);
-            evaluate();
-            if (!std::isfinite(loss)) break;
-        }
+    // The derivative by W and b of the numbers r + b of a block's pairs, times `g`.
+    const auto back = [&](std::size_t b, const torch::Tensor& z, const torch::Tensor& g) {
+        return torch::cat(
+            {gradientOf(z, data.blocks.spread(b, g), form).flatten(), g.sum().view({1})});
+    };
+    const auto ofRidge = [&](const torch::Tensor& w) {
+        return ridge * (form == RelationForm::Diagonal ? w.diagonal() : w.flatten());
+    };
+    const auto evaluate = [&] {
+        begin();
+        const auto plain = parameters / units;
+        const auto w = weightsOf(plain.slice(0, 0, size), form, k);
+        const auto bias = plain[size].item<double>();
+        const auto sums = data.sum([&](std::size_t b) {
+            const auto& weights = data.weights[b];
+            const auto margin =
+                data.sign[b] * (data.blocks.gather(b, pairScores(data.z[b], form, w)) + bias);
+            const auto wrong = torch::sigmoid(-margin);
+            curve[b] = (weights * wrong * (1.0 - wrong)).to(torch::kFloat);
+            return torch::cat({back(b, data.z[b], -weights * data.sign[b] * wrong),
+                               (weights * torch::softplus(-margin, 1.0, 40.0)).sum().view({1})});
+        });
+        const auto all = sums.slice(0, 0, size + 1);
+        all.slice(0, 0, size).add_(ofRidge(w));
+        slope = all / units;
+        loss = (sums[size + 1] + 0.5 * ridge * w.square().sum()).item<double>();
+        gradient = all.abs().max().item<double>();
     };
     // The second derivative of the loss, times a vector in these units.
     const auto curvature = [&](const torch::Tensor& vector) {
-        if (pass && passes++ % kPassesAtOnce == 0) pass();
+        begin();
         const auto plain = vector / units;
-        const auto w = weightsOf(plain.slice(0, 0, size), form, k);
-        const auto g = curve * (blocks.gather(scoresOf(z, form, w)) + plain[size]);
-        const auto by = gradientOf(z, blocks.spread(g), form).flatten() +
-                        ridge * (form == RelationForm::Diagonal ? w.diagonal() : w.flatten());
-        return torch::cat({by, g.sum().view({1})}) / units;
+        const auto w = weightsOf(plain.slice(0, 0, size), form, k), rough = w.to(torch::kFloat);
+        const auto bias = plain[size].item<double>();
+        const auto all = data.sum([&](std::size_t b) {
+            const auto change =
+                data.blocks.gather(b, pairScores(data.rough[b], form, rough)) + bias;
+            return back(b, data.rough[b], curve[b] * change).to(torch::kDouble);
+        });
+        all.slice(0, 0, size).add_(ofRidge(w));
+        return all / units;
     };
     evaluate();
-    approach(std::max(enough, kGradientOfAuc));
-    // From there L-BFGS takes thousands of steps for the last digits, and Newton's method a few.
+    // Newton's method: the loss is convex. A step need not be exact, so that its equations are
+    // solved in float, the rest in double.
     for (int step = 0; step < kNewtonSteps && gradient > enough && std::isfinite(loss); ++step) {
-        const auto before = parameters.detach().clone();
-        const double largest = gradient;
-        parameters.add_(solved(curvature, -parameters.grad()));
-        evaluate();
-        if (gradient < largest) continue;
-        parameters.copy_(before);
+        const auto before = parameters, down = -slope, along = solved(curvature, down);
+        const double least = kLeastFall * (along * down).sum().item<double>(), from = loss,
+                     largest = gradient;
+        // At the end the last digits of the loss no longer tell.
+        const auto better = [&](double length) {
+            parameters = before + length * along;
+            evaluate();
+            return loss <= from - length * least || gradient < largest;
+        };
+        double length = 1.0;
+        while (!better(length) && length > kLeastStep) length *= 0.5;
+        if (length > kLeastStep) continue;
+        parameters = before;
         evaluate();
         break;
     }
-    approach(enough);
-    const auto end = parameters.detach() / units;
+    const auto end = parameters / units;
     FittedForm fit{form,
                    weightsOf(end.slice(0, 0, size), form, k).clone(),
                    end[size].item<double>(),
@@ -376,7 +444,9 @@ PairFitter::PairFitter(const FactPairs& facts, const ObjectRows& rows, RelationF
 
 RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ridges,
                            const std::function<void(double)>& progress, double gradient) const {
-    const auto blocks = m_blocks[kToFit].of(z);
+    const auto& blocks = m_blocks[kToFit];
+    FitData data{blocks, blocks.of(z), {}, blocks.split(m_weights), blocks.split(m_sign)};
+    for (const auto& block : data.z) data.rough.push_back(block.to(torch::kFloat));
     RidgePath path;
     const auto pass = [&] {
         if (progress)
@@ -384,9 +454,7 @@ RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ri
     };
     for (const double ridge : ridges) {
         const auto* last = path.steps.empty() ? nullptr : &path.steps.back().fit;
-        RidgePath::Step step{minimise(m_blocks[kToFit], blocks, m_weights, m_sign, m_form, ridge,
-                                      last, gradient, pass),
-                             0.0};
+        RidgePath::Step step{minimise(data, m_form, ridge, last, gradient, pass), 0.0};
         step.chosen = auc(scores(z, step.fit, kToChoose), kToChoose);
         path.steps.push_back(std::move(step));
         if (path.steps.back().chosen > path.steps[path.best].chosen)
@@ -398,10 +466,12 @@ RidgePath PairFitter::path(const torch::Tensor& z, const std::vector<double>& ri
 std::vector<double> PairFitter::scores(const torch::Tensor& z, const FittedForm& fit,
                                        std::uint8_t split) const {
     const auto& blocks = m_blocks[split];
-    const auto values =
-        (blocks.gather(scoresOf(blocks.of(z), fit.form, fit.weights)) + fit.bias).contiguous();
-    const auto* first = values.const_data_ptr<double>();
-    return {first, first + values.numel()};
+    auto values = blocks.of(z);
+    for (std::size_t b = 0; b < values.size(); ++b)
+        values[b] = blocks.gather(b, pairScores(values[b], fit.form, fit.weights)) + fit.bias;
+    const auto all = blocks.join(values);
+    const auto* first = all.const_data_ptr<double>();
+    return {first, first + all.numel()};
 }
 
 double PairFitter::auc(const std::vector<double>& scores, std::uint8_t split) const {
@@ -409,9 +479,11 @@ double PairFitter::auc(const std::vector<double>& scores, std::uint8_t split) co
 }
 
 torch::Tensor PairFitter::moment(const torch::Tensor& z) const {
-    const auto blocks = m_blocks[kToFit].of(z);
-    const auto moment =
-        gradientOf(blocks, m_blocks[kToFit].spread(m_weights * m_sign), RelationForm::Any);
+    const auto& blocks = m_blocks[kToFit];
+    const auto parts = blocks.of(z), yes = blocks.split(m_weights * m_sign);
+    auto moment = torch::zeros({z.size(1), z.size(1)}, torch::kDouble);
+    for (std::size_t b = 0; b < parts.size(); ++b)
+        moment.add_(gradientOf(parts[b], blocks.spread(b, yes[b]), RelationForm::Any));
     return isSymmetric(m_form) ? 0.5 * (moment + moment.t()) : moment;
 }
 

@@ -71,19 +71,29 @@ StreamAxes streamAxes(const torch::Tensor& stream, const ObjectRows& rows, const
 torch::Tensor coordinates(const torch::Tensor& stream, const ObjectRows& rows,
                           const StreamAxes& axes);
 
-/// Pairs of one split as matrices, an example each, over the objects that take part.
+/// Pairs of one split as matrices, an example each, over the objects that take part. Examples with
+/// about as many objects are a block, whose matrices fit into a processor's cache.
 class PairBlocks {
 public:
     PairBlocks(const ObjectRows& rows, const PairList& pairs);
-    /// z [rows, k] as [examples, most objects, k]; zeros where there is no object.
-    torch::Tensor of(const torch::Tensor& z) const;
-    /// Numbers of pairs [pairs] as [examples, most, most], and back.
-    torch::Tensor spread(const torch::Tensor& values) const;
-    torch::Tensor gather(const torch::Tensor& matrices) const;
+    std::size_t size() const { return m_blocks.size(); }
+    /// z [rows, k] by block: [examples, most objects, k]; zeros where there is no object.
+    std::vector<torch::Tensor> of(const torch::Tensor& z) const;
+    /// Numbers of all pairs [pairs], by block.
+    std::vector<torch::Tensor> split(const torch::Tensor& values) const;
+    /// And back.
+    torch::Tensor join(const std::vector<torch::Tensor>& values) const;
+    /// Numbers of a block's pairs as [examples, most, most], and back.
+    torch::Tensor spread(std::size_t block, const torch::Tensor& values) const;
+    torch::Tensor gather(std::size_t block, const torch::Tensor& matrices) const;
 
 private:
-    torch::Tensor m_rows, m_there;  // [examples, most]
-    torch::Tensor m_at;             // [pairs] of the flat matrices
+    struct Block {
+        torch::Tensor rows, there;  // [examples, most]
+        torch::Tensor pairs;        // [pairs of the block] of all pairs
+        torch::Tensor at;           // and of the flat matrices
+    };
+    std::vector<Block> m_blocks;
 };
 
 /// W [k, k]; of a diagonal form its diagonal, too, of OneSide [2, k]: a and c.
@@ -93,16 +103,6 @@ struct FittedForm {
     double bias = 0.0, loss = 0.0, ridge = 0.0;
     bool converged = true;
 };
-/// r without b, [examples, most, most].
-torch::Tensor scoresOf(const torch::Tensor& z, RelationForm form, const torch::Tensor& weights);
-
-/// The minimum over W and b of sum v log(1 + exp(-y (r + b))) + ridge / 2 |W|^2, with z of these
-/// blocks, and v and y [pairs]. `start` may be null. Throws OptionError for streams that are too
-/// large.
-FittedForm minimise(const PairBlocks& blocks, const torch::Tensor& z, const torch::Tensor& weights,
-                    const torch::Tensor& sign, RelationForm form, double ridge,
-                    const FittedForm* start);
-
 /// One fit after another, each from the last ridge's.
 struct RidgePath {
     struct Step {

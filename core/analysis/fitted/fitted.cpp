@@ -83,6 +83,9 @@ public:
             check();
             showSoFar();
         }
+        // The streams of a large model take more than the model.
+        for (std::size_t k = 0; k < m_layers.size(); ++k)
+            if (k != m_best) m_read.streams[k].reset();
         describe();
         exchange();
         pixels();

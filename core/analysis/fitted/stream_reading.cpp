@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "analysis/pairs/pair_map_tensor.h"
 #include "data/batches.h"
@@ -18,7 +19,8 @@ namespace {
 
 constexpr const char *kBefore = ".hook_resid_pre", *kAfter = ".hook_resid_post";
 constexpr std::int64_t kFittedBatch = 50, kFittedWindows = 8;
-constexpr std::int64_t kMostTokens = 256;  // that one-hot vectors tell apart
+constexpr std::int64_t kFittedBytes = 1 << 28;  // of what is read of a batch
+constexpr std::int64_t kMostTokens = 256;       // that one-hot vectors tell apart
 
 bool ofObjects(const PointInfo& point, const PairObjects& objects) {
     const int position = point.dimension("position");
@@ -124,6 +126,19 @@ StreamPlan streamPlan(EditedModel& model, const FactSubject& subject) {
                         [&](const auto& point) { return point.name == scores; }))
             map.point = scores;
     }
+    std::int64_t bytes = 0;  // of an example
+    for (const auto& point : points) {
+        const auto named = [&](const auto& one) { return one.point == point.name; };
+        if (point.name != last && !point.name.ends_with(kBefore) &&
+            std::find(plan.patterns.begin(), plan.patterns.end(), point.name) ==
+                plan.patterns.end() &&
+            std::none_of(plan.maps.begin(), plan.maps.end(), named))
+            continue;
+        bytes += std::accumulate(point.shape.begin(), point.shape.end(),
+                                 static_cast<std::int64_t>(sizeof(float)), std::multiplies<>());
+    }
+    plan.batch =
+        std::clamp<std::int64_t>(kFittedBytes / std::max<std::int64_t>(1, bytes), 1, plan.batch);
     return plan;
 }
 
@@ -137,13 +152,14 @@ StreamsRead readStreams(EditedModel& model, const FactSubject& subject, const Ob
     if (what.pairs)
         for (const auto& map : plan.maps) names.push_back(map.point);
     if (what.attention) names.insert(names.end(), plan.patterns.begin(), plan.patterns.end());
-    std::vector<std::vector<torch::Tensor>> streams(what.streams.size()),
-        maps(what.pairs ? plan.maps.size() : 0);
+    std::vector<std::vector<torch::Tensor>> maps(what.pairs ? plan.maps.size() : 0);
     std::vector<torch::Tensor> inputs;
     // The inputs of a served model stay with its process, but for tokens.
     const bool readsInput =
         what.input && (!isServed(model.options()) || model.options().find<TokenInput>());
     StreamsRead read;
+    for (const auto index : what.streams)
+        read.streams.push_back(torch::empty({rows.size(), plan.streams[index].width}));
     std::size_t nextPair = 0;
     for (std::size_t first = 0; first < total; first += static_cast<std::size_t>(plan.batch)) {
         const auto indices = slice(objects.examples, first, plan.batch);
@@ -153,8 +169,9 @@ StreamsRead readStreams(EditedModel& model, const FactSubject& subject, const Ob
         PointReader reader(names);
         model.answers(batch, subject.dataPtr(), indices, names.empty() ? nullptr : &reader);
         for (std::size_t k = 0; k < what.streams.size(); ++k)
-            streams[k].push_back(
-                batchRows.of(reader.tensors().at(plan.streams[what.streams[k]].name)));
+            read.streams[k]
+                .slice(0, batchRows.begin, batchRows.end)
+                .copy_(batchRows.of(reader.tensors().at(plan.streams[what.streams[k]].name)));
         if (readsInput)
             // Patches have no class token before them; tokens stand where they are in the text.
             inputs.push_back(inputsOf(batch, subject, model.options())
@@ -190,7 +207,6 @@ StreamsRead readStreams(EditedModel& model, const FactSubject& subject, const Ob
         if (progress && !progress(static_cast<double>(last) / static_cast<double>(total)))
             throw Cancelled();
     }
-    for (auto& parts : streams) read.streams.push_back(torch::cat(parts));
     for (auto& parts : maps) read.maps.push_back(torch::cat(parts));
     if (readsInput) {
         read.input = torch::cat(inputs);
