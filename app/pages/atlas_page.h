@@ -52,7 +52,7 @@ Q_SIGNALS:
     void learnRefused(const QString& path, const QString& sentence);
     /// The Workbench is to be shown: its inspector shows what was chosen here.
     void workbenchRequested();
-    /// The same of the page Checkpoint, which the subject is of; with a map, unless it is of edits.
+    /// The page Checkpoint, which has the subject, is to be shown: with a map, or for new edits.
     void checkpointRequested(const std::optional<relascope::MapCell>& map);
 
 private:

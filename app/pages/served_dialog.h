@@ -31,7 +31,7 @@ private:
     void look();
     void fill(const std::vector<wire::FoundDoor>& doors);
 
-    QStringList m_texts;  ///< of the doors that are listed
+    QStringList m_texts;  ///< texts of the doors that are listed
     QListWidget* m_list;
     QLabel* m_note;
     QPushButton* m_open;

@@ -30,8 +30,8 @@ HeadPictures headPictures(const wire::Asked& asked, const core::OpenedModel& mod
 /// other models, but throws OptionError where one is named for them.
 void giveHead(core::OpenedModel& model, const std::string& head, const HeadPictures& pictures,
               OpenedDataSets& sets);
-/// The same for a question of one input: by the pictures in memory, which are not read again for a
-/// head that is there.
+/// Gives a model its head for a question of one input: by the pictures in memory, which are not
+/// read again for a head that is there.
 void giveHead(core::OpenedModel& model, const wire::Asked& asked, OpenedDataSets& sets);
 
 /// What is to be said beside a result of such a model; empty for others: "the answers are those of

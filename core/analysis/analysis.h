@@ -64,20 +64,20 @@ struct ReportFile {
 };
 
 struct Analysis {
-    std::string name;     ///< of the command, and in sessions: "lens"
+    std::string name;     ///< name of the command, also in sessions: "lens"
     int place = 0;        ///< among the tabs, from 1; 0: it is none of analyses()
     std::string title;    ///< "Logit lens"
     std::string summary;  ///< in lists of commands: "shows what a model would answer after ..."
-    /// Of one on demand, before it is measured: a sentence that says what it measures and what one
-    /// then knows.
+    /// Sentence shown before an analysis on demand is measured: what it measures and what one then
+    /// knows.
     std::string purpose = {};
     std::string progressText;  ///< "Reading the answers after each layer"
     AnalysisGroup group = AnalysisGroup::Parts;
     AnalysisPage page = AnalysisPage::Measure;
     AnalysisInput input = AnalysisInput::Sample;
-    /// Of AnalysisInput::Data: a model without data is analysed, too.
+    /// Whether a model without data is analysed, too; for AnalysisInput::Data.
     bool dataOptional = false;
-    /// Of AnalysisInput::Data: the split that is measured on first.
+    /// The split that is measured on first, for AnalysisInput::Data.
     std::string split = "validation";
     bool twoModels = false;  ///< AnalysisSubject::other is compared with the subject
     /// Takes seconds to minutes: the window runs it on demand only, not when its tab is seen.
@@ -86,7 +86,7 @@ struct Analysis {
     bool continues = false;
     /// The name of the one that answers the same question on minimal pairs; empty: there is none.
     std::string onPairs = {};
-    /// Of AnalysisInput::Data and Pair: also reads minimal pairs (AnalysisSubject::pairs).
+    /// Whether it reads minimal pairs, too (AnalysisSubject::pairs); for AnalysisInput::Data, Pair.
     bool readsPairs = false;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
@@ -146,14 +146,14 @@ struct RegisterAnalysis {
     explicit RegisterAnalysis(Analysis (*describe)());
 };
 
-/// Those that have a tab, in the order of Analysis::place: those of a group stand together.
+/// The analyses that have a tab, in the order of Analysis::place: those of a group stand together.
 const std::vector<const Analysis*>& analyses();
 std::vector<const Analysis*> analysesOf(AnalysisPage page);
 /// The name of the analysis that had this one in an earlier version; any other name as it is.
 std::string currentName(const std::string& name);
 /// One that is registered, also by a former name; null for an unknown name.
 const Analysis* findAnalysis(const std::string& name);
-/// The same; throws Error for an unknown name.
+/// The analysis of that name, or former name; throws Error for an unknown one.
 const Analysis& analysisNamed(const std::string& name);
 
 /// Throws OptionError(name, ...) for a value that is out of bounds, of another kind, or of no

@@ -25,7 +25,7 @@ public:
     torch::Tensor answers(const Batch& batch, const DatasetPtr& data,
                           const std::vector<std::int64_t>& indices, Hooks* above = nullptr);
     std::vector<PointInfo> points(const Batch& batch);
-    /// Those of OpenedModel::edited(); null without any.
+    /// The edits of OpenedModel::edited(); null without any.
     ActiveEdits* edits() const { return m_edits.get(); }
     const ModelOptions& options() const { return m_options; }
     ModelImpl& model() const { return m_model; }

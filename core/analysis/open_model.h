@@ -56,7 +56,7 @@ struct HeadToGive {
     /// the head has them.
     std::vector<std::string> classes = {};
     std::uint32_t dataChecksum = 0;  ///< examplesChecksum() of `fitting`
-    std::string key = {};  ///< of choice, data and classes: one of the same key is given already
+    std::string key = {};  ///< key of choice, data and classes; the same one is not given again
 };
 
 /// Belongs to the thread that uses it; one call at a time.

@@ -69,7 +69,7 @@ struct OpenedModel::Parts {
     /// A model that another program serves, at "served:NAME"; of a kept step where `checkpoint` is
     /// one.
     void openServed(const std::string& path, const std::string& checkpoint);
-    /// Of a served model the examples that stand for stored inputs; null: there are none.
+    /// The examples of a served model that stand for stored inputs; null: there are none.
     const DatasetPtr& servedExamples();
     DatasetPtr examples;  ///< these, once they were asked for
     /// Texts are read by the model's own tokenizer unless `data` says how.

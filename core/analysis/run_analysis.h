@@ -41,7 +41,7 @@ struct AnalysisSubject {
     std::string run = {};   ///< run folder; empty for a checkpoint
     std::string device = "auto";
     std::optional<ProbeSample> sample = {};
-    std::optional<ProbeSample> second = {};  ///< of a pair: the corrupted input
+    std::optional<ProbeSample> second = {};  ///< corrupted input of a pair
     std::vector<std::string> classNames = {};
     DatasetPtr data = {};    ///< the split to measure on
     DatasetPtr pairs = {};   ///< Analysis::readsPairs: their good sentences are `data`; or null
@@ -51,7 +51,7 @@ struct AnalysisSubject {
     bool leaveOutTrainingEdits = false;
     std::optional<MapCell> cell = {};  ///< that is shown; options that name one come before it
     KeptWork* kept = nullptr;          ///< may be null
-    /// Of an analysis of two models the second: its model, path and interventions.
+    /// The second subject of an analysis of two models: its model, path and interventions.
     std::shared_ptr<const AnalysisSubject> other = {};
 
     std::any* keptBy(const char* analysis) const { return kept ? &(*kept)[analysis] : nullptr; }
@@ -76,7 +76,7 @@ struct AnalysisRunner {
     std::function<Answer(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
     /// Times some passes, in about a second. Empty for analyses without Analysis::costText.
     std::function<AnalysisCost(AnalysisSubject&, const std::stop_token&)> cost = {};
-    /// Of AnalysisInput::OwnText: the text that is read without an input; of OwnPrompts the first
+    /// The text that is read without an input, for AnalysisInput::OwnText; for OwnPrompts the first
     /// prompt.
     std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
 };

@@ -25,7 +25,7 @@ namespace relascope::core {
 /// An answer, and what is chosen in the elements.
 struct Seen {
     const Answer& answer;
-    std::vector<GridPlace> chosen = {};  ///< by the number of the element
+    std::vector<GridPlace> chosen = {};  ///< chosen cells, by the number of the element
 };
 template <class What>
 using Of = std::function<What(const Seen&)>;
@@ -62,14 +62,14 @@ struct Layout {
     /// Sentences in a label, one a line. Hidden without any.
     struct Says {
         Of<std::string> text;
-        Of<std::string> name = {};  ///< for screen readers, as in the others
-        int least = 40;             ///< height
+        Of<std::string> name = {};  ///< name for screen readers, as in the others
+        int least = 40;             ///< least height, px
     };
     struct Line {
         std::string text, tip = {};
         bool muted = false;
         Request request = {};
-        int number = 0;                       ///< before the text; 0: none
+        int number = 0;                       ///< number before the text; 0: none
         std::string more = {}, moreTip = {};  ///< text that folds below a numbered line
     };
     struct List {
@@ -88,7 +88,7 @@ struct Layout {
         Tint tint = Tint::Signed;
         double least = 0.0;        ///< Tint::Signed: the least end of the colours
         std::string caption = {};  ///< caption of a colour bar; empty: no bar
-        /// In a line below all, as long as the pointer is on no cell. Empty: there is no line.
+        /// Text in a line below all, as long as the pointer is on no cell. Empty: there is no line.
         Of<std::string> hint = {};
         bool numbers = false;       ///< the hint is about numbers
         Of<GridPlace> begins = {};  ///< the cell that is current at first
@@ -104,10 +104,10 @@ struct Layout {
         Of<std::vector<Table>> tables;
         Of<std::string> title = {};  ///< a muted line above
         bool first = false;          ///< the first row counts as chosen until another one is
-        int inset = 0;               ///< at its sides
-        int most = 40;               ///< rows in figures
-        bool sorted = true;          ///< in figures as the user has sorted it
-        /// Which of them figures have, with titles if they are many. Null: all.
+        int inset = 0;               ///< space at its sides
+        int most = 40;               ///< most rows in figures
+        bool sorted = true;          ///< figures have the rows as the user has sorted them
+        /// Which tables figures have, with titles if they are many. Null: all.
         bool (*inFigure)(const Table&) = nullptr;
     };
     /// Bars of the shares of each table with a column "share", below a text.
@@ -117,21 +117,21 @@ struct Layout {
     /// Lines over common places on an axis. Hidden with fewer than two places.
     struct Curve {
         struct Line {
-            std::string name;       ///< in the legend; empty: not named
+            std::string name;       ///< name in the legend; empty: not named
             std::vector<double> y;  ///< one for each place; NaN: nothing is there
             bool dashed = false, muted = false;
         };
         struct Shown {
             std::string title, xTitle, yTitle;  ///< the last two in figures
             std::vector<double> x;              ///< the places, rising
-            std::vector<std::string> places;    ///< each in a sentence
+            std::vector<std::string> places;    ///< the places, each in a sentence
             std::vector<Line> lines;
             int current = -1;  ///< the place with the cursor at first; -1: none
             std::optional<std::pair<double, double>> range = {};  ///< values always inside
         };
         std::string name;
         Of<Shown> curve;
-        std::function<Request(const Seen&, int place)> request = {};  ///< of a click or a key
+        std::function<Request(const Seen&, int place)> request = {};  ///< request of a click or key
         int height = 180;
     };
     enum class Place { Everywhere, Window, Figure };
@@ -145,15 +145,15 @@ struct Layout {
         enum { Title, Text, Note } kind = Title;
         std::string text;
     };
-    /// In the head of the view as long as it has a request.
+    /// A button in the head of the view, shown as long as it has a request.
     struct Button {
         std::string text, tip;
         Of<Request> request;
     };
 
-    Of<std::string> about;  ///< muted, behind the title
+    Of<std::string> about;  ///< muted text behind the title
     std::vector<Element> elements = {};
-    std::string empty = "Not measured.";  ///< without an answer
+    std::string empty = "Not measured.";  ///< text without an answer
     std::string file = {};  ///< name that is suggested for files; empty: the analysis'
     Of<std::vector<Heading>> heads = {};  ///< lines above figures; empty: the title, and `about`
     int figureWidth = 1000;

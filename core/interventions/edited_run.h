@@ -22,7 +22,7 @@ std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input);
 
 /// The inputs that edits take values from.
 struct EditInputs {
-    std::map<std::string, ModelInput> named;  ///< for Patch, by name
+    std::map<std::string, ModelInput> named;  ///< inputs for Patch, by name
     /// For Resample: the examples (b + shift) mod N of the split, for each example b of the batch.
     std::function<ModelInput(std::int64_t shift)> shifted = {};
 };

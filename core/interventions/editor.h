@@ -26,7 +26,7 @@ public:
     bool takes(std::string_view prefix) const override;
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
     torch::Tensor factors(const std::string& point, Axis axis, const torch::Tensor& like) override;
-    /// Of edits that put values, and of factors of whole entries.
+    /// Plans edits that put values or multiply whole entries; false if there are others.
     bool plan(const HookPoint& point, const torch::Tensor& like, PointPlan& steps) override;
 
     /// The enabled edits whose operation takes values of another pass, as indices of the list.
@@ -89,7 +89,7 @@ private:
     std::map<std::string, std::vector<std::size_t>, std::less<>> m_byPoint;
     std::vector<std::size_t> m_references;
     std::map<std::size_t, Values> m_values;
-    std::map<std::size_t, StreamProjection> m_projections;  // of Project
+    std::map<std::size_t, StreamProjection> m_projections;  // for Project, by index of the edit
     std::map<std::string, torch::Tensor> m_streams;  // streams after blocks that need not run
     std::int64_t m_origin = 0, m_prompt = 0;
     bool m_skipsUnknown = false;

@@ -34,18 +34,18 @@ struct MapTarget {
     std::int64_t firstRow = 0, firstColumn = 0;
 };
 
-/// Whether the name of any of the points begins with `prefix`.
 /// The point of a part of a block, "attn.hook_z" in "blocks.1"; without a block the name itself. A
 /// learned query, "pool", is an attention itself: its points have no "attn.".
 std::string pointIn(const std::string& block, const std::string& name);
+/// Whether the name of any of the points begins with `prefix`.
 bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix);
 
 /// The hook points of a map. Throws OptionError if it has none.
 MapTarget targetOf(const MapPlace& place, const std::vector<PointInfo>& points);
 
-/// Zero, mean, resample or a scale of the whole map.
+/// The edit of the whole map by `op`: zero, mean, resample or scale.
 Edit partEdit(const MapTarget& target, EditOp op, double factor = 1.0);
-/// The same operation on every other map of this kind in the layer. Empty if there is no other.
+/// The edit of all other maps of this kind in the layer by `op`. Empty if there is no other.
 std::optional<Edit> othersEdit(const MapTarget& target, EditOp op);
 /// Attention weights frozen: the same for all open cells of a row. Throws for relations.
 Edit uniformEdit(const MapTarget& target);

@@ -11,8 +11,8 @@
 namespace relascope::core {
 
 struct StreamProjection {
-    torch::Tensor basis;           ///< [d, k], orthonormal columns
-    torch::Tensor mean;            ///< [places, d], or [1, d]
+    torch::Tensor basis;           ///< U, [d, k] with orthonormal columns
+    torch::Tensor mean;            ///< means m of the places, [places, d] or [1, d]
     std::int64_t firstTokens = 0;  ///< positions before the first place, which stay
 
     /// The tensor of a point, with `first` as the position of its first entry. Positions behind the
@@ -27,8 +27,8 @@ StreamProjection projectionOf(const RelationFile& relation);
 
 /// A relation in the stream: r = <A (x_i - m_i), B (x_j - m_j)> + b.
 struct StreamRelation {
-    torch::Tensor a, b;  ///< [rank, d] double
-    torch::Tensor mean;  ///< [places, d]
+    torch::Tensor a, b;  ///< A and B, [rank, d] double
+    torch::Tensor mean;  ///< means m of the places, [places, d]
     double bias = 0.0;
     bool distance = false;  ///< -<A d, B d> + b of d = (x_i - m_i) - (x_j - m_j)
     /// r + b of all pairs of streams [.., places, d]: [.., places, places].

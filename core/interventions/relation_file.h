@@ -16,9 +16,9 @@ inline constexpr const char* kRelationFormat = "relascope-relation/1";
 
 struct RelationFile {
     std::int64_t rank = 0, width = 0;
-    std::int64_t places = 0;  ///< 1: one mean for all
-    std::vector<float> a, b;  ///< [rank, width]
-    std::vector<float> mean;  ///< [places, width]
+    std::int64_t places = 0;  ///< places with a mean; 1: one mean for all
+    std::vector<float> a, b;  ///< A and B, [rank, width]
+    std::vector<float> mean;  ///< means m of the places, [places, width]
     float bias = 0.0F;
     std::int64_t firstTokens = 0;  ///< positions before the first place
     std::string point;             ///< hook point of the stream
@@ -39,7 +39,7 @@ void writeRelation(const RelationFile& relation, const std::string& path);
 std::string relationFileOf(const std::string& name);
 /// What stands for a file as it is now: its name, time and size. The same name may be saved anew.
 std::string relationState(const std::string& path);
-/// Of each file that edits name, in force or not.
+/// The states of the files that edits name, in force or not.
 std::vector<std::string> relationStates(const EditList& edits);
 
 }  // namespace relascope::core

@@ -55,7 +55,7 @@ struct PreparedSize {
 /// that the model reads, whatever its configuration says. Throws Error for a picture that would
 /// get more than 16384 pixels wide or high.
 PreparedSize preparedSize(const ImageProcessor& processor, int width, int height);
-/// The same for every picture; zeros where it depends on the picture.
+/// The size that every picture gets; zeros where it depends on the picture.
 PreparedSize preparedSize(const ImageProcessor& processor);
 
 /// The picture scaled and cut, 8 bits a channel: with antialiasing, in two passes that round to 8

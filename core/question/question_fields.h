@@ -30,7 +30,7 @@ const Analysis* analysisOfCommand(const std::string& command);
 enum class AskedOf { Weights, Runs, Files };
 /// How the models of a question, or what else it is of, are named.
 struct AskedModels {
-    std::size_t most = 1;         ///< with more than two a command line may list any number
+    std::size_t most = 1;         ///< most models; above two a command line may list any number
     std::string checkpoint = {};  ///< the option for the weights of a run: "checkpoint", "step"
     bool changed = true;          ///< takes edits
     bool placed = true;           ///< takes a device
@@ -64,9 +64,9 @@ std::string summaryOf(const std::string& command);
 std::vector<FieldSpec> questionFields(const std::string& command);
 /// Whether its answer is a picture of a model, a study, curves or data, which a view file may keep.
 bool isView(const std::string& command);
-/// Throws OptionError("command", ...) for one whose answer is not.
+/// Throws OptionError("command", ...) for a command that is no view.
 void checkIsView(const std::string& command);
-/// The one of that name. Throws OptionError("options", ...).
+/// The option of that name. Throws OptionError("options", ...).
 const FieldSpec& fieldNamed(const std::vector<FieldSpec>& options, const std::string& name);
 
 /// The values that a question gives the fields of an analysis.

@@ -51,7 +51,7 @@ FeatureHead nearestMeanHead(const LabelledFeatures& fitting);
 /// nearestMeanHead(), and unless l is above 0.
 FeatureHead ridgeHead(const LabelledFeatures& fitting, double ridge = 1.0);
 
-/// Of 0.01, 0.1, 1, 10 and 100 the penalty that has most of a fifth right, drawn by the seed, where
+/// The penalty of 0.01, 0.1, 1, 10 and 100 that has most of a fifth right, drawn by the seed, where
 /// it is fitted on the others; of equals the one of the smallest squared error. Throws as
 /// ridgeHead(), and for fewer than 5 examples.
 double chosenRidge(const LabelledFeatures& fitting, std::uint64_t seed);

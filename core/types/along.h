@@ -51,7 +51,7 @@ struct AlongTraining {
     bool causal = false;       ///< cells j > i are masked
     bool libraryRows = false;  ///< values are rows of a library (RelationMap)
     bool edited = false;
-    std::int64_t answer = -1;  ///< the one whose probability is given; -1: none
+    std::int64_t answer = -1;  ///< answer whose probability is given; -1: none
     std::string answerName;
     std::vector<AlongStep> steps;  ///< ascending
     std::int64_t wanted = 0;       ///< steps that were asked for

@@ -28,7 +28,7 @@ enum class ColumnKind {
 
 /// How people read the numbers of a column; files have all digits.
 struct NumberFormat {
-    int digits = 3;         ///< after the point
+    int digits = 3;         ///< digits after the point
     bool percent = false;   ///< 0.5 is "50.0 %"
     bool isSigned = false;  ///< "+0.2"; fractions in points
     bool bar = false;       ///< with a bar around zero beside it
@@ -37,13 +37,13 @@ struct NumberFormat {
 
 /// One column of a table. The values of all rows lie beside each other.
 struct Column {
-    std::string key;         ///< in JSON and CSV: "layer"
-    std::string title = {};  ///< above the column: "Layer"; empty: files alone have it
+    std::string key;         ///< name in JSON and CSV: "layer"
+    std::string title = {};  ///< text above the column: "Layer"; empty: files alone have it
     std::string help = {};   ///< one sentence; may be empty
     ColumnKind kind = ColumnKind::Number;
     NumberFormat format = {};
     /// Key of the table whose rows the values count, from 0; NaN: none. "pictures": they count
-    /// those of the answer, which are shown in their place. Empty: they are no index.
+    /// pictures of the answer, which are shown in their place. Empty: they are no index.
     std::string into = {};
     /// Keys of the columns with the interval of each value, which is shown with it. Empty: none.
     std::string low = {}, high = {};
@@ -64,7 +64,7 @@ struct MapLink {
 };
 
 struct Table {
-    std::string key;  ///< in JSON; empty: the values of its only row are those of the answer itself
+    std::string key;  ///< name in JSON; empty: its only row has the values of the answer itself
     std::string title = {};
     std::vector<Column> columns = {};
     std::vector<MapLink> links = {};  ///< one for each row, or none at all

@@ -68,16 +68,16 @@ struct CheckpointInfo {
     std::string form;                   ///< "safetensors", "sharded safetensors", "PyTorch archive"
     std::vector<std::string> files;     ///< absolute paths of everything read
     std::uint64_t bytes = 0;            ///< size of all weight files
-    std::vector<StoredTensor> tensors;  ///< the model's, in the order of the file
-    std::vector<StoredTensor> leftOut;  ///< the files' others, with the reason as `note`
+    std::vector<StoredTensor> tensors;  ///< the model's tensors, in the order of the file
+    std::vector<StoredTensor> leftOut;  ///< the files' other tensors, with the reason as `note`
     std::map<std::string, std::string> metadata;
     std::string config;                   ///< the JSON text, "" without one
     std::string configFrom;               ///< "config.json", or the archive's key: "config"
-    std::optional<ModelOptions> model;    ///< when the configuration could be understood
+    std::optional<ModelOptions> model;    ///< options, if the configuration could be understood
     std::string title;                    ///< the model as people call it: "GPT-2"
     std::vector<std::string> unusedKeys;  ///< fields of the configuration that are not used
     std::vector<std::string> classNames;  ///< names of the answers, by id; empty without any
-    std::int64_t parameters = 0;          ///< number in the model, each once; else in the file
+    std::int64_t parameters = 0;          ///< parameters of the model, each once; else of the file
     std::int64_t trainable = 0;
     OutlineNode outline;  ///< empty without a model
     std::vector<CheckpointProblem> problems;

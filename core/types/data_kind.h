@@ -28,7 +28,7 @@ struct DataTask {
     /// Names of the classes, by label, or of the answers of a multi-label task; empty where they
     /// are known only after opening, or where there are none.
     std::vector<std::string> classNames = {};
-    std::optional<Unit> unit = {};  ///< where it differs from the kind's
+    std::optional<Unit> unit = {};  ///< noun for examples, where it differs from the kind's
 };
 
 /// A field of DataOptions that only this kind has, with its place in the form (run_fields.cpp lists
@@ -70,8 +70,8 @@ struct ImportForm {
     std::string id;         ///< "npz"
     std::string title;      ///< "Labelled images (.npz)"
     std::string help;       ///< what is expected there
-    std::string note;       ///< short, for the list of imported files
-    int order = 300;        ///< in the list; a folder is the first form that recognises it
+    std::string note;       ///< short note for the list of imported files
+    int order = 300;        ///< place in the list; a folder is the first form that recognises it
     std::string task = {};  ///< its fixed task; empty: the chosen one or the default
     bool asksTask = false;  ///< the user chooses among the tasks of the kind
     bool anyTask = false;   ///< the files do not name their task
@@ -84,7 +84,7 @@ struct DataKind {
     std::string title;   ///< "Relational Games"
     std::string help;    ///< one sentence
     std::string family;  ///< the heading under which lists show it: "Vision relations"
-    int order = 300;     ///< in the form and in lists; those of new kinds begin at 300
+    int order = 300;     ///< place in the form and in lists; places of new kinds begin at 300
     InputKind input = InputKind::Objects;
     Unit unit;
     std::vector<DataTask> tasks = {};        ///< the first is the default; empty: there is no task

@@ -15,7 +15,7 @@ namespace relascope {
 struct DataOptions {
     std::string kind = "relational-games";  // a name of dataKinds()
     std::string task = "between";           // one of the tasks of that kind
-    std::string path;                       // empty: generated, or what the set-up installs
+    std::string path;                       // files; empty: generated, or what the set-up installs
     std::string name;                       // name of own files in runs, titles; empty: preset
     std::int64_t train_size = 2500;         // examples; windows of text an epoch, 0 = all
     std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
@@ -23,10 +23,10 @@ struct DataOptions {
     std::int64_t seed = 0;
 
     // Relational Games: path is a folder of <task>_<split>.npz or one .npz file
-    std::string family = "pentos";  // trained and validated on
+    std::string family = "pentos";  // shape family that is trained and validated on
     std::string arrays;             // arrays of the .npz: images,labels[,test images,test labels]
     bool streaming = false;         // a fresh image for every example; train_size is then an epoch
-    std::string patterns = "AAA,AAB,ABA,ABB,ABC";  // match_pattern
+    std::string patterns = "AAA,AAB,ABA,ABB,ABC";  // patterns of match_pattern
 
     // Text: path is a text file, a folder of them, JSON lines, or token shards (formats.md 8)
     std::string tokenizer = "characters";  // or "gpt2", or a tokenizer's file or folder
@@ -41,7 +41,7 @@ struct DataOptions {
     std::int64_t sample_tokens = 120;  // length of that sample; 0 = none
 
     // Objects: random vectors
-    std::int64_t objects = 64;  // pairs: ordered ones; select-relate: to choose among; symbols
+    std::int64_t objects = 64;  // pairs: ordered objects; select-relate: candidates; else symbols
     std::int64_t dim = 32;      // numbers of one object
     std::int64_t length = 10;   // sorting: objects of a sequence
     std::int64_t longest = 10;  // sorting: test splits of every length from 11 to this

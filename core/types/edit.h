@@ -47,7 +47,7 @@ struct EditReference {
     std::string split = "train";
     std::int64_t examples = 1024;
     std::uint64_t seed = 0;
-    std::string over;  ///< "position", "offset", "all"; empty: as fits the input
+    std::string over;  ///< kind of mean: "position", "offset", "all"; empty: as fits the input
     bool operator==(const EditReference&) const = default;
 
     static constexpr std::int64_t kUsualTexts = 64;  ///< windows of text, whose tokens each count
@@ -114,12 +114,12 @@ struct Edit {
 
 /// A second input, whose tensors are patched in.
 struct EditInput {
-    std::string split;  ///< with `sample`
+    std::string split;  ///< split of `sample`
     std::int64_t sample = -1;
     std::string text;
     std::vector<std::int64_t> tokens, target;
-    std::string image;         ///< a file
-    std::string file, prefix;  ///< tensors of a .safetensors file
+    std::string image;         ///< an image file
+    std::string file, prefix;  ///< a .safetensors file, and the prefix of its tensors
     bool operator==(const EditInput&) const = default;
 };
 
@@ -169,7 +169,7 @@ using TakenMeans = std::map<std::size_t, TakenMean>;
 struct PointInfo {
     std::string name;
     std::vector<std::string> axes;    ///< name of every dimension: "batch", "position", "head", ...
-    std::vector<std::int64_t> shape;  ///< on that input
+    std::vector<std::int64_t> shape;  ///< sizes on that input
     bool causal = false;              ///< cells j > i are closed
 
     /// The dimension of an axis, -1 if it has none.

@@ -26,9 +26,9 @@ struct PairedChange {
 /// The effect of edits over a data set.
 struct EditEffect {
     std::int64_t examples = 0, answers = 0;
-    std::int64_t different = 0;  ///< examples by what they show; 0: not known
+    std::int64_t different = 0;  ///< distinct examples, by what they show; 0: not known
     std::vector<PairedChange> changes;
-    /// The same with a head that is fitted anew behind the edits; empty: not measured.
+    /// Changes with a head that is fitted anew behind the edits; empty: not measured.
     std::vector<PairedChange> refit = {};
     std::int64_t rightToWrong = 0, wrongToRight = 0;  ///< how many answers changed
     double changedAnswers = 0.0;                      ///< fraction of answers that differ
@@ -39,12 +39,12 @@ struct AblationRow {
     std::string part;   ///< "layer 2 relation 3"
     std::string group;  ///< "heads", "relations", "columns", "paths", "mlp", "symbols"
     Edit edit;          ///< takes the part out (op zero)
-    double partNorm = 0.0, streamNorm = 0.0;  ///< mean lengths; stream 0: none
+    double partNorm = 0.0, streamNorm = 0.0;  ///< mean lengths of part and stream; 0: no stream
     struct Way {
         EditOp how = EditOp::Zero;
         PairedChange change;
         double changedAnswers = 0.0;
-        /// With a head that is fitted anew behind it, where that was measured.
+        /// The change with a head that is fitted anew behind it, where that was measured.
         std::optional<PairedChange> refit = {};
         bool operator==(const Way&) const = default;
     };
@@ -58,7 +58,7 @@ struct AblationRow {
 
 struct AblationTable {
     std::string metric;
-    std::int64_t examples = 0, wanted = 0;  ///< measured so far, and in all
+    std::int64_t examples = 0, wanted = 0;  ///< examples measured so far, and in all
     double base = 0.0;
     bool text = false;              ///< examples are windows of text
     std::int64_t available = 0;     ///< examples in the data; 0: not known
@@ -98,18 +98,18 @@ struct PatchResult {
     /// empty.
     std::vector<std::string> positions;
     bool places = false;               ///< the labels name the positions, and not what stands there
-    std::int64_t done = 0, total = 0;  ///< exact cells
+    std::int64_t done = 0, total = 0;  ///< exact cells so far, and in all
     /// Correlation of estimate and exact over the cells with both; NaN for fewer than three.
     double agreement = 0.0;
 };
 
 /// The numbers that the cost of an analysis follows from, besides its options.
 struct AnalysisCost {
-    std::map<std::string, int> parts;  ///< how many the model has, by group
-    double seconds = 0.0;              ///< for one example with one part changed
-    double more = 0.0;                 ///< for one example, besides its passes
-    std::string noun;                  ///< "images"
-    std::int64_t examples = 0;         ///< how many the data have
+    std::map<std::string, int> parts;  ///< how many parts the model has, by group
+    double seconds = 0.0;              ///< time for one example with one part changed
+    double more = 0.0;                 ///< time for one example, besides its passes
+    std::string noun;                  ///< noun for examples: "images"
+    std::int64_t examples = 0;         ///< how many examples the data have
 };
 
 }  // namespace relascope

@@ -24,7 +24,7 @@ using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::ve
 
 /// The properties of a field that a form shows.
 struct FieldSpec {
-    std::string name;   ///< as in --set, after the group: "d_model"
+    std::string name;   ///< name in --set, after the group: "d_model"
     std::string label;  ///< short label in the form: "Width d"
     std::string help;   ///< one sentence
     FieldKind kind = FieldKind::Text;

@@ -19,9 +19,9 @@ struct GridPlace {
 
 struct GridCell {
     double value = 0.0;      ///< what the cell is tinted by; NaN: not tinted
-    std::string text = {};   ///< inside, where there is room
+    std::string text = {};   ///< text inside, where there is room
     bool present = true;     ///< false: nothing is drawn and the keys pass by
-    bool hatched = false;    ///< an estimate
+    bool hatched = false;    ///< the value is an estimate
     bool framed = false;     ///< stands out
     bool emphasised = true;  ///< texts are bold and not muted
 };
@@ -36,8 +36,8 @@ struct GridPanel {
     std::string title = {}, note = {};  ///< note: muted, behind the title
     std::vector<std::string> rows = {};
     std::vector<std::string> columns = {};  ///< numbers of the columns
-    std::vector<std::string> inputs = {};   ///< what stands there; empty: numbers alone
-    std::string columnName = {};            ///< "position", beside the numbers
+    std::vector<std::string> inputs = {};   ///< what stands in the columns; empty: numbers alone
+    std::string columnName = {};            ///< name beside the numbers: "position"
     std::vector<GridGroup> groups = {};
     bool lastRowApart = false;
     std::function<GridCell(int row, int column)> cell = {};
@@ -47,14 +47,14 @@ struct GridPanel {
 
 /// How cells are laid out.
 struct GridStyle {
-    int leastCell = 12, mostCell = 40;  ///< px
-    int rowHeight = 0;                  ///< px; 0: cells are squares
+    int leastCell = 12, mostCell = 40;  ///< limits of the size of cells, px
+    int rowHeight = 0;                  ///< height of rows, px; 0: cells are squares
     int numbersFrom = 34;               ///< width of a cell that has room for its text
     bool beside = false;                ///< panels stand side by side where they fit
     /// Cells are texts of one width, the names of columns stand above, a click chooses a column,
     /// and names stay where they are when the grid is scrolled. For a single panel.
     bool texts = false;
-    int mostUpright = 66;  ///< px: of the names below the columns, where they stand upright
+    int mostUpright = 66;  ///< greatest height of upright names below the columns, px
 };
 
 }  // namespace relascope

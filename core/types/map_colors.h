@@ -27,8 +27,8 @@ constexpr std::uint8_t blueOf(Rgb color) {
 }
 
 struct MapColors {
-    std::array<Rgb, 11> signedStops;  ///< -1 .. +1, zero in the middle
-    std::array<Rgb, 10> viridis;      ///< 0 .. 1
+    std::array<Rgb, 11> signedStops;  ///< colours of -1 .. +1, zero in the middle
+    std::array<Rgb, 10> viridis;      ///< colours of 0 .. 1
     Rgb page;
     Rgb masked, hatch;        ///< masked cells, and the lines over them
     Rgb notANumber, noHatch;  ///< cells without a number, and their lines

@@ -51,16 +51,16 @@ enum class MetricFormat {
 
 struct MetricInfo {
     Metric id = Metric::Other;
-    std::string_view key;         ///< in metrics.jsonl: "sequence_accuracy"
+    std::string_view key;         ///< name in metrics.jsonl: "sequence_accuracy"
     std::string_view title;       ///< "Sequence accuracy"
-    std::string_view shortTitle;  ///< where space is limited: "seq. acc."
+    std::string_view shortTitle;  ///< title where space is limited: "seq. acc."
     std::string_view unit;        ///< written behind values: "%", "ppl"; empty: none
     bool lowerIsBetter = false;
     MetricFormat format = MetricFormat::General;
     double low = 0.0, high = 1.0;  ///< range of an axis without points
-    int second = 100;              ///< the second plot of curves shows the lowest; 0: never
-    /// Measured in every layer, as "KEY/LAYER" with the layer's name, and under KEY the extreme of
-    /// all layers (of gradients the norm of all together).
+    int second = 100;              ///< rank for the second plot, which shows the lowest; 0: never
+    /// Whether it is measured in every layer, as "KEY/LAYER" with the layer's name; KEY has the
+    /// extreme of all layers (of gradients the norm of all together).
     bool byLayer = false;
 
     bool isFraction() const { return format == MetricFormat::Percent; }
@@ -167,8 +167,8 @@ struct MetricPoint {
 struct Evaluation {
     std::int64_t examples = 0;
     double loss = 0.0;                  ///< mean cross entropy, nats
-    double accuracy = 0.0;              ///< 0..1; for text of the next token; NaN for numbers
-    std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
+    double accuracy = 0.0;              ///< fraction 0..1, of next tokens for text; NaN for numbers
+    std::vector<double> classAccuracy;  ///< accuracy by label; NaN for a class without examples
     /// Further metrics of the task: "sequence_accuracy", "mean_error" and so on.
     std::vector<std::pair<std::string, double>> values;
 };

@@ -34,12 +34,12 @@ struct ObjectMask {
 
     struct Object {
         std::uint16_t number = 0;
-        std::vector<std::int32_t> facts;  ///< as MaskFacts::facts
-        std::int32_t group = -1;          ///< objects with the same belong together; -1: none
+        std::vector<std::int32_t> facts;  ///< one number for each of MaskFacts::facts
+        std::int32_t group = -1;          ///< objects of one group belong together; -1: none
         bool operator==(const Object&) const = default;
     };
     int width = 0, height = 0;
-    /// Of each pixel, row by row: the number of an object, kBackground or kNotCounted.
+    /// The number of an object for each pixel, row by row, or kBackground or kNotCounted.
     std::vector<std::uint16_t> numbers;
     std::vector<Object> objects;
     bool operator==(const ObjectMask&) const = default;

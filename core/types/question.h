@@ -17,10 +17,10 @@ struct Model {
     std::string path;        ///< path of a run folder, checkpoint or study
     std::string hub;         ///< "ORG/NAME@COMMIT" for a checkpoint of the hub's cache
     std::string checkpoint;  ///< step of a run, or a word of --checkpoint; empty: the newest
-    std::string weights;     ///< their checksum (views/weights_checksum.h); empty: unknown
-    std::vector<std::string> edits;  ///< as words, names of files, or "none"
+    std::string weights;     ///< checksum of the weights (views/weights_checksum.h); empty: unknown
+    std::vector<std::string> edits;  ///< edits as words, names of files, or "none"
     std::string device;              ///< value of --device; empty: auto
-    /// Of a model of images whose answer are features: where classes come from, in the words of
+    /// Where classes come from, for a model of images whose answer are features: a word of
     /// headChoice() (types/head_choice.h).
     std::string head = {};
     std::string imageSize = {};  ///< pixels of its images, "448" or "448x336"; empty: its own

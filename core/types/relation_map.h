@@ -63,8 +63,8 @@ struct RelationMap {
     /// For maps of symbols: columns are the senders j, and a value is the library row of the pair
     /// (i, j). Otherwise columns are symbols, and a value is a weight.
     bool libraryRows = false;
-    /// Of a relation that was fitted afterwards the file that has it; empty: the model's.
-    /// Those of a layer are numbered behind its own. Objects before the first have no numbers.
+    /// The file of a relation that was fitted afterwards; empty: a map of the model. Fitted maps
+    /// are numbered behind the layer's own. Objects before the first place have no values.
     std::string fitted = {};
     std::shared_ptr<const MapSource> source = {};  ///< null: `values` holds the values
 

@@ -74,7 +74,7 @@ struct RunInfo {
     RunState state = RunState::Queued;
     std::string message;  ///< why it failed or stopped; empty otherwise
     std::string device;
-    bool recorded = false;  ///< by another program: there is no model to compute with
+    bool recorded = false;  ///< recorded by another program: there is no model to compute with
     /// The main metric of the run: "accuracy", "perplexity" of text, "sequence_accuracy" of
     /// sequences, "mean_error" of regressions.
     std::string metric = "accuracy";

@@ -27,7 +27,7 @@ struct StudyPlan {
     std::vector<std::int64_t> sizes;  ///< data.train_size; empty: the preset's own
     std::vector<std::int64_t> seeds = {0};
     std::vector<StudyAxis> vary;
-    std::vector<std::pair<std::string, std::string>> settings;  ///< --set, for every run
+    std::vector<std::pair<std::string, std::string>> settings;  ///< options of --set, for every run
     bool sameData = false;  ///< false: the seed of a run also draws its data (a trial of its own)
     bool operator==(const StudyPlan&) const = default;
 };
@@ -54,7 +54,7 @@ struct StudyCell {
 struct StudyInfo {
     std::string path;  ///< the study's folder
     StudyPlan plan;
-    std::vector<StudyCell> cells;  ///< models, then axes, then sizes, then seeds
+    std::vector<StudyCell> cells;  ///< runs by models, then axes, then sizes, then seeds
 
     std::size_t count(CellState state) const {
         std::size_t n = 0;

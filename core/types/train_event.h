@@ -53,7 +53,7 @@ struct ProbeAnswer {
     std::shared_ptr<const ProbeResult> base = {};
     std::string error;                   ///< message; empty if `result` is valid
     std::vector<PointInfo> points = {};  ///< every hook point, if they were asked for
-    TakenMeans means = {};               ///< taken by the means among the edits of the request
+    TakenMeans means = {};               ///< means that edits of the request have taken
     double seconds = 0.0;                ///< time that the training waited for the probe
 };
 

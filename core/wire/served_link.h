@@ -23,7 +23,7 @@ inline constexpr int kServedProtocol = 1;
 /// A message with its tensors.
 struct ServedMessage {
     Json message;
-    std::shared_ptr<const void> owner;    ///< of `bytes`
+    std::shared_ptr<const void> owner;    ///< owner of the memory of `bytes`
     std::span<const std::uint8_t> bytes;  ///< the blob, or the memory that came with it
 
     /// The tensor that an entry of the message describes. Throws FrameError.

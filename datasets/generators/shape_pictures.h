@@ -16,13 +16,13 @@ struct ShapePicturesOptions {
     std::string task = "same-different";  ///< or "rmts"; with "-anywhere": off the grid of patches
     std::int64_t size = 1000;
     std::uint64_t seed = 0, epoch = 0;
-    bool newKinds = false;  ///< of the kinds that are kept for testing
+    bool newKinds = false;  ///< shapes are of the kinds that are kept for testing
 };
 
 /// A shape in a picture.
 struct PlacedShape {
-    int colour = 0, shape = 0, x = 0, y = 0;  ///< x, y: of the upper left corner
-    int pair = -1;                            ///< of rmts: 0 or 1
+    int colour = 0, shape = 0, x = 0, y = 0;  ///< x, y: place of the upper left corner
+    int pair = -1;                            ///< pair of the shape in rmts, 0 or 1; -1: none
     bool sameKind(const PlacedShape& other) const {
         return colour == other.colour && shape == other.shape;
     }

@@ -14,7 +14,7 @@ struct CocoPictures {
     struct Outline {
         std::vector<std::vector<double>> polygons;  ///< x, y, x, y, ... in pixels
         std::vector<std::uint32_t> runs;  ///< in turn outside and inside, down the columns
-        std::int32_t category = 0;        ///< of MaskFacts::facts
+        std::int32_t category = 0;        ///< number of the category in `about`
         bool counted = true;              ///< false: a crowd
     };
     struct Picture {

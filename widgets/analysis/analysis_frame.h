@@ -39,7 +39,7 @@ struct MetricText {
     QString interval(double low, double high) const;
     bool percent = false;
     QString title;  ///< "Accuracy"
-    QString unit;   ///< of changes: "points", or empty
+    QString unit;   ///< unit of changes: "points", or empty
 };
 
 /// With a true sign and `digits` decimals; what rounds to zero has no sign. A dash for NaN.
@@ -125,7 +125,7 @@ public:
     /// The whole of the results as a figure, of figureSize(), in the colours of the current theme.
     virtual QSize figureSize() const = 0;
     virtual void paintFigure(QPainter& painter) = 0;
-    QString csv() const;  ///< of what is shown; empty without results
+    QString csv() const;  ///< what is shown, as CSV; empty without results
 
     /// Adds a control to the head.
     void addControl(QWidget* control);

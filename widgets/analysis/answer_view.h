@@ -31,9 +31,9 @@ public:
     /// What is painted at the left edge, and has that height.
     void part(int height, const std::function<void(QPainter&)>& paint);
 
-    static constexpr int kMargin = 16;  ///< of texts
+    static constexpr int kMargin = 16;  ///< margin of texts, px
     const int width;
-    int y = kMargin / 2;  ///< of the next line
+    int y = kMargin / 2;  ///< top of the next line
 
 private:
     QPainter* m_painter;

@@ -16,7 +16,7 @@ struct ShareSegment {
     QString name;
     double share = 0.0;
     double untrained = 0.0;  ///< the middle of what untrained models have
-    bool alone = false;      ///< of one side: no comparison
+    bool alone = false;      ///< share of one side alone: no comparison
     bool rest = false;       ///< small ones together
 };
 

@@ -97,7 +97,7 @@ private:
     QRect m_place;  ///< where the image is drawn
     int m_hover = -1;
     bool m_targetsOnly = false;
-    std::vector<QRect> m_chips;  ///< of the tokens before the patches
+    std::vector<QRect> m_chips;  ///< chips of the tokens before the patches
 };
 
 }  // namespace relascope::widgets

@@ -97,11 +97,11 @@ private:
         bool right = false;
         bool folded = false, away = false;
         int grant = 0;                        ///< px more than folded
-        int form = 0;                         ///< of a Readout
-        Qt::FocusPolicy focus = Qt::NoFocus;  ///< while it is away
+        int form = 0;                         ///< index of the form that a Readout shows
+        Qt::FocusPolicy focus = Qt::NoFocus;  ///< focus policy to restore
 
         QWidget* widget() const { return item->widget(); }
-        int width() const;  ///< in its state
+        int width() const;  ///< width in its state
         Role acts() const;
         bool canFold() const;
     };

@@ -28,7 +28,7 @@ AblationTable ablate(ModelImpl& model, const ModelOptions& options, const Datase
                      std::stop_token stop = {}, const ProgressCallback& progress = {},
                      const std::function<void(const AblationTable&)>& partial = {},
                      std::any* kept = nullptr, const HeadRefit* refit = nullptr);
-/// The same of an open model, above the edits that its weights were trained with. With
+/// The table of an open model, above the edits that its weights were trained with. With
 /// AblationOptions::refit throws OptionError for a head that was not fitted (headRefit()).
 AblationTable ablate(OpenedModel& model, const DatasetPtr& data, const Interventions& interventions,
                      const AblationOptions& how, const std::stop_token& stop = {},

@@ -13,7 +13,7 @@ namespace relascope::core {
 
 /// The claims about the parts of a table (analysis/pairs/claims.h), as words.
 struct ClaimedUses {
-    std::vector<std::string> words;  ///< of each row, "needed"; may be empty
+    std::vector<std::string> words;  ///< claim about each row, "needed"; may be empty
     double least = 0.0;              ///< the loss that matters; 0: not known
     std::string remark;              ///< why nothing is said; empty otherwise
 };

@@ -23,7 +23,7 @@ struct RelationAtlas {
     struct Attribute {
         std::string name;      ///< "same object"
         bool ordered = false;  ///< it has values: Spearman's correlation in place of an AUC
-        /// Of a conjunction its members, and whether they hold; empty: it is none.
+        /// Members of a conjunction, and whether each must hold; empty: it is none.
         std::vector<std::pair<std::int64_t, bool>> members = {};
         bool hypothesis = false;  ///< the user's own
     };
@@ -59,7 +59,7 @@ struct RelationAtlas {
         double value = 0.0;
         std::string text;  ///< "patch (0, 1) <- patch (2, 1)", or both tokens in their contexts
         Image picture;     ///< may be empty
-        std::int64_t row = 0, column = 0;  ///< of the map of this example
+        std::int64_t row = 0, column = 0;  ///< position of the pair in the map of this example
         std::int64_t holds = -1;  ///< the attribute of the label: 1 yes, 0 no; -1: undefined
     };
     struct Relation {
@@ -70,15 +70,15 @@ struct RelationAtlas {
         std::int64_t layerIndex = -1;  ///< in the inspector, from 0; -1: it has no such layer
         bool head = false;             ///< attention of a head, which has no sign
         Distribution values;
-        Distribution sent;            ///< of alpha r; without bins: no head attends with it
+        Distribution sent;            ///< values of alpha r; without bins: no head attends with it
         double symmetry = 0.0;        ///< |R + R^T| / |R - R^T|; infinity: symmetric
-        double weightSymmetry = 0.0;  ///< the same of Wq Wk^T; NaN: not known
+        double weightSymmetry = 0.0;  ///< symmetry of Wq Wk^T; NaN: not known
         double rank = 0.0;            ///< effective rank of R, averaged over examples
-        double weightRank = 0.0;      ///< of Wq Wk^T; NaN: not known
-        std::vector<double> shares;   ///< of place, example, receiver, sender, pair
+        double weightRank = 0.0;      ///< effective rank of Wq Wk^T; NaN: not known
+        std::vector<double> shares;   ///< variance shares: place, example, receiver, sender, pair
         std::vector<Fit> fits;        ///< by attribute
         std::vector<Use> uses;        ///< empty: not measured
-        std::int64_t group = 0;       ///< those of a group are correlated by 0.7 and more
+        std::int64_t group = 0;       ///< number of its group: maps correlated by 0.7 and more
         std::vector<Pair> highest, lowest, nearZero;  ///< at most one of an example
         /// The highest pairs for which the label is true (of an AUC below 0.5: whose attribute does
         /// not hold), at most one of an example; empty without a label.
@@ -93,14 +93,14 @@ struct RelationAtlas {
         std::vector<std::int64_t> asGood;
         /// Conjunctions that are further from 0.5 than each of their members, likewise.
         std::vector<std::int64_t> beatMembers;
-        /// Of untrained models the largest |AUC - 0.5| of a map of the layer, over attributes that
-        /// can be labels; NaN: not measured.
+        /// Largest |AUC - 0.5| of a map of the layer in untrained models, over attributes that can
+        /// be labels; NaN: not measured.
         double untrainedFarthest = 0.0;
         /// What explains the map without an attribute: "reads i alone, not the pair (0.95 of its
         /// variance)"; empty: nothing does. It has no label then.
         std::string reading;
-        /// Of a head whose label holds in examples of one answer: ", for 'occurs'", and its
-        /// numbers, "in examples of 'occurs' 0.83, in the others 0.52"; may be empty.
+        /// The answer in whose examples alone a head's label holds, ", for 'occurs'", and the AUCs,
+        /// "in examples of 'occurs' 0.83, in the others 0.52"; may be empty.
         std::string condition, conditionProof;
         std::string origin;  ///< "learned", "inborn"; empty: neither is shown
         /// partUseName(), or "needed only together with the others of layer 2"; empty: not
@@ -132,10 +132,10 @@ struct RelationAtlas {
     std::vector<double> correlation;  ///< [relations, relations], place removed; empty: not yet
     std::vector<Join> tree;           ///< average linkage of these
     std::string data;                 ///< "occurs, pentos"
-    std::string noun;                 ///< of the examples: "images"
+    std::string noun;                 ///< noun for the examples: "images"
     std::int64_t examples = 0;        ///< measured so far
-    std::int64_t objects = 0;         ///< of each, that pairs are made of
-    std::int64_t columns = 0;         ///< of the grid of the objects; 0: none
+    std::int64_t objects = 0;         ///< objects of each example that pairs are made of
+    std::int64_t columns = 0;         ///< columns of the grid of the objects; 0: none
     bool causal = false;
     std::int64_t permutations = 0;        ///< 0: not yet
     std::int64_t untrainedModels = 0;     ///< measured so far
@@ -144,10 +144,10 @@ struct RelationAtlas {
     bool initial = false;                 ///< the weights before the first step are measured
     bool fresh = false;                   ///< these are the weights before the first step
     std::int64_t conjunctions = 0;        ///< that were asked, of each map
-    std::int64_t different = 0;           ///< of the drawn examples, whose copies are left out
+    std::int64_t different = 0;           ///< drawn examples that differ; copies are left out
     std::string guard;                    ///< why nothing is said of uses; empty otherwise
     std::vector<std::string> hypotheses;  ///< how those of one's own stand, a sentence each
-    std::string metric;                   ///< of the uses; empty: not measured
+    std::string metric;                   ///< metric of the uses; empty: not measured
     double base = 0.0;                    ///< that metric of the whole model
     std::int64_t usedExamples = 0;        ///< that it is measured on
     std::vector<Step> steps;              ///< along training, ascending
@@ -157,7 +157,7 @@ struct RelationAtlas {
 
 struct AtlasOptions {
     static constexpr std::int64_t kOther = 500;   ///< examples of other weights, at most
-    static constexpr std::int64_t kTextUse = 32;  ///< of text a 32nd of the examples for use
+    static constexpr std::int64_t kTextUse = 32;  ///< divisor of use_examples for text
     static constexpr std::int64_t kUsual = 1000;  ///< examples, of a scan, too
     std::int64_t examples = kUsual;
     std::vector<std::string> what = {"relations", "heads"};
@@ -169,7 +169,7 @@ struct AtlasOptions {
     std::string classes = {};                  ///< a CSV file of classes of tokens for these
     // What a scan sets besides.
     std::vector<std::string> only;        ///< names of maps that are described; empty: by `what`
-    std::int64_t otherExamples = kOther;  ///< of other weights: their AUCs differ by more
+    std::int64_t otherExamples = kOther;  ///< examples for other weights, whose AUCs differ by more
     std::int64_t batchSize = 0;           ///< 0: by what the model reads
     bool operator==(const AtlasOptions&) const = default;
 };
@@ -180,7 +180,7 @@ namespace relascope::core {
 
 struct AnalysisSubject;  // run_analysis.h
 template <class Result>
-struct Watch;  // of the same
+struct Watch;  // run_analysis.h
 
 const FieldTable<AtlasOptions>& atlasFields();
 
@@ -190,7 +190,7 @@ RelationAtlas describeRelations(AnalysisSubject& subject, const AtlasOptions& op
                                 const Watch<RelationAtlas>& watch,
                                 const AblationTable* measured = nullptr);
 
-/// Of relation l, the AUC of attribute a within the answers of attribute `rival`; NaN where they
+/// The AUC of attribute a for relation l within the answers of attribute `rival`; NaN where they
 /// cannot be told apart.
 using ConditionalFit = std::function<double(std::size_t l, std::size_t a, std::size_t rival)>;
 

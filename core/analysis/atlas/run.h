@@ -126,7 +126,7 @@ private:
     PairAttributes m_attributes;
     std::vector<std::vector<std::uint32_t>> m_places;
     PairReadings m_values;
-    std::vector<SortedPairs> m_sorted;  // of each map
+    std::vector<SortedPairs> m_sorted;  // values of each map, sorted within places
     std::map<std::tuple<std::size_t, std::size_t, std::size_t>, double> m_conditional;
     RelationAtlas m_atlas;
 };

@@ -54,7 +54,7 @@ struct ModelInput;
 Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                            const AttributionOptions& what);
 
-/// The same of the subject's input, with its edits in force and all names. Throws as
+/// The attribution of the subject's input, with its edits in force and all names. Throws as
 /// attributeLogit(), OptionError if the sample does not fit the model.
 Attribution attributionOf(AnalysisSubject& subject, const AttributionOptions& what);
 

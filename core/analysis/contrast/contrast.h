@@ -18,7 +18,7 @@ struct ContrastShare {
     std::string side;
     std::string i, j;
     double share = 0.0, low = 0.0, high = 0.0;
-    double untrainedLow = 0.0, untrainedHigh = 0.0;  ///< of fresh models
+    double untrainedLow = 0.0, untrainedHigh = 0.0;  ///< range over fresh models
 };
 
 struct Contrast {
@@ -29,13 +29,13 @@ struct Contrast {
     std::int64_t examples = 0, yes = 0, no = 0;  ///< pairs
     std::int64_t different = 0;                  ///< examples by what they show
     double difference = 0.0, low = 0.0, high = 0.0;
-    double untrainedLow = 0.0, untrainedHigh = 0.0;  ///< of the difference
+    double untrainedLow = 0.0, untrainedHigh = 0.0;  ///< range of the difference over fresh models
     /// The difference is not told from 0: nothing is split.
     bool split = true;
     double cancellation = 0.0;
     std::string strongestI, strongestJ;  ///< the pair of parts with the largest share
     double auc = 0.0, alone = 0.0, without = 0.0;
-    std::string metric;  ///< of the use of a pair; empty: not measured
+    std::string metric;  ///< metric of the use of a pair; empty: not measured
     /// What was taken off: the strongest pair of parts, or by facts of facts.
     std::string usedI, usedJ;
     double base = 0.0, change = 0.0, changeLow = 0.0, changeHigh = 0.0;
@@ -43,7 +43,7 @@ struct Contrast {
     bool first = false;          ///< and step 0 of the run
     /// Why nothing is said: the model answers no better than the untrained ones. Empty: it does.
     std::string guard;
-    /// Those of them that tell the pairs apart by their mean, which alone have shares.
+    /// Fresh models and step 0 that tell the pairs apart by their mean; these alone have shares.
     std::int64_t untrainedSplit = 0;
     std::string throughOf;  ///< the part of `through`; empty: none
     bool byFacts = false;   ///< facts come first
@@ -71,7 +71,7 @@ namespace relascope::core {
 
 struct AnalysisSubject;  // run_analysis.h
 template <class Result>
-struct Watch;  // of the same
+struct Watch;  // run_analysis.h
 
 /// The contrast as an answer with the tables "parts", "facts", "through", "sides" and "sentences".
 Answer answerOf(const Contrast& contrast);
@@ -86,7 +86,7 @@ bool isHeadPart(const std::string& part);
 const FieldTable<ContrastOptions>& contrastFields();
 /// The options of a contrast, as a printed command has them.
 std::string contrastOptionText(const ContrastOptions& options);
-/// The same, for analyses that need it.
+/// Computes the contrast, for analyses that need it.
 Contrast contrastOf(AnalysisSubject& subject, const ContrastOptions& options,
                     const Watch<Contrast>& watch);
 

@@ -54,7 +54,7 @@ torch::Tensor sumOf(const torch::Tensor& parts);
 struct FactColumns {
     torch::Tensor known;             // [objects]: all facts are
     torch::Tensor of;                // [objects, facts]: the column of each fact's value
-    std::vector<std::int64_t> ends;  // of each fact's columns
+    std::vector<std::int64_t> ends;  // end of each fact's columns
 
     std::int64_t count() const { return std::max<std::int64_t>(ends.back(), 1); }
 };

@@ -23,14 +23,14 @@ struct ContrastPairs {
     torch::Tensor facts;      ///< [e, n, facts] int64, -1: not known; or undefined
     std::int64_t fewest = 2;  ///< values of a fact with fewer objects have one effect together
                               ///< (8, where there are more than 100)
-    double scale = 1.0;       ///< of <u, v>
+    double scale = 1.0;       ///< factor of <u, v>
     bool byOffset = false;    ///< the place of a pair is j - i, and all objects have one mean
 };
 
 /// Which objects take part in a pair: [e, n].
 torch::Tensor takesPart(const ContrastPairs& pairs);
 
-/// Of vectors of all objects, [e, n, ...], those of the objects that take part: [objects, ...].
+/// The vectors of the objects that take part, [objects, ...], from those of all, [e, n, ...].
 torch::Tensor selectPaired(const ContrastPairs& pairs, const torch::Tensor& all);
 
 /// What parts are centred by: means over the objects that take part, [n, parts, k], or [1, parts,
@@ -79,7 +79,7 @@ JackknifeEstimate jackknifed(const torch::Tensor& ways, const torch::Tensor& cou
 /// the others are 0.
 torch::Tensor termOf(const ContrastPairs& pairs, const PartMeans& means, std::int64_t a,
                      std::int64_t b);
-/// The same of all objects that have a mean, from vectors u, v [e, n, parts, k] of any examples.
+/// The term of all objects that have a mean, from vectors u, v [e, n, parts, k] of any examples.
 torch::Tensor termOf(const torch::Tensor& u, const torch::Tensor& v, const PartMeans& means,
                      std::int64_t a, std::int64_t b, double scale);
 /// The term of facts f and g, scale <effect of f on i, effect of g on j>, of the objects that take

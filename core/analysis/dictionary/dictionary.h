@@ -21,7 +21,7 @@ struct DictionaryOptions {
     std::int64_t offset = 0;
     std::string at;         ///< "I,J"; empty: the mean of the positions
     std::string weights;    ///< "even", a text file; empty: the data, or even without
-    std::string attribute;  ///< of patches and sets
+    std::string attribute;  ///< attribute of the atlas, for patches and sets
     std::int64_t top = 20, components = 8, examples = 1000;
 };
 

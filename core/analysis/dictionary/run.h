@@ -65,7 +65,7 @@ protected:
         if (!components.oneSided) set("symmetric", components.symmetric);
     }
 
-    /// Of the variance of the pair part.
+    /// The share of component c in the variance of the pair part.
     static double shareAt(const ScoreComponents& components, std::int64_t c) {
         return components.values[c].square().item<double>() /
                components.values.square().sum().item<double>();

@@ -27,10 +27,10 @@ struct Duel {
         bool heads = false;                 ///< attention; else relations
         std::int64_t ours = 0, theirs = 0;  ///< how many maps
         double matched = 0.0;         ///< mean |correlation| of the best assignment, place removed
-        double meanOfAllPairs = 0.0;  ///< the same over all assignments
+        double meanOfAllPairs = 0.0;  ///< mean |correlation| over all assignments, place removed
         double explained = 0.0;       ///< held-out R^2 of a linear map from B's maps to A's
         double back = 0.0;            ///< from A's to B's; both NaN for all layers
-        /// The same two of each pair of untrained models.
+        /// `matched` and `explained` of each pair of untrained models.
         std::vector<double> untrained, untrainedExplained;
         double level = -1.0;  ///< the largest of untrainedLevels(); -1: there is none
         bool better = false;  ///< than chance: beyondUntrained() of these
@@ -48,11 +48,11 @@ struct Duel {
     /// A target that the two answer differently, or an example of numbers.
     struct Difference {
         std::int64_t example = 0;    ///< number in the split
-        std::int64_t position = -1;  ///< of the text or the answer; -1: one answer
+        std::int64_t position = -1;  ///< position in the text or the answer; -1: one answer
         double divergence = 0.0;     ///< Duel::divergence
         bool rightA = false, rightB = false;
         std::string wanted, a, b;                       ///< answers as text; empty: not known
-        double probabilityA = 0.0, probabilityB = 0.0;  ///< of the wanted answer; NaN: not known
+        double probabilityA = 0.0, probabilityB = 0.0;  ///< probability of `wanted`; NaN: not known
         bool operator==(const Difference&) const = default;
     };
     /// Minimal pairs of one phenomenon, scored by both.
@@ -60,7 +60,7 @@ struct Duel {
         std::string phenomenon;             ///< "all": of all of them
         std::int64_t pairs = 0;             ///< that both can read
         PairedChange accuracy;              ///< from A to B
-        PairedChange difference;            ///< of score(good) - score(worst wrong one), nats
+        PairedChange difference;            ///< change: score(good) - score(worst wrong one), nats
         std::int64_t onlyA = 0, onlyB = 0;  ///< right in one alone
         std::int64_t words = 0;             ///< sets of words that the pairs differ in
         double untrainedA = 0.0, untrainedB = 0.0;  ///< the most of untrained models; NaN: none
@@ -68,15 +68,16 @@ struct Duel {
     };
 
     Side a, b;
-    bool same = false;          ///< the same weights and edits
+    bool same = false;          ///< whether A and B have the same weights and edits
     std::string data, noun;     ///< "occurs, pentos"; "images"
     std::int64_t examples = 0;  ///< read so far
-    std::int64_t objects = 0;   ///< of each, that maps are compared on; 0: they are not the same
+    std::int64_t objects = 0;   ///< objects of each example to compare maps on; 0: they differ
     std::string whyNot;         ///< why maps are not compared; empty: they are
 
     std::string divergence;  ///< "KL(A || B), nats"; empty: answers do not compare
-    double meanDivergence = 0.0, largestDifference = 0.0;  ///< of scores; NaN: of other shapes
-    std::vector<PairedChange> changes;                     ///< from A to B; loss, accuracy
+    /// Mean of Difference::divergence, and largest difference of scores; NaN: of other shapes.
+    double meanDivergence = 0.0, largestDifference = 0.0;
+    std::vector<PairedChange> changes;  ///< from A to B; loss, accuracy
     std::int64_t answers = 0, bothRight = 0, onlyA = 0, onlyB = 0, bothWrong = 0, different = 0;
     /// p of McNemar's exact test, whose inversion is the interval of fewer than kFewChanged changed
     /// answers; NaN for more, and where an example has many answers or stands there twice.

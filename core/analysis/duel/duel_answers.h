@@ -46,7 +46,7 @@ private:
     AnswerNames m_names;
     ExampleScores m_a, m_b;
     std::vector<Target> m_targets;
-    std::vector<double> m_nats[2];  // of A, of B: for each text, where tokens differ
+    std::vector<double> m_nats[2];  // loss of each text by A and by B, where tokens differ
     double m_largest;
     bool m_numbers = false, m_comparable = true;
 };

@@ -64,7 +64,7 @@ private:
     std::vector<std::int64_t> m_examples;
     std::string m_noun, m_whyNot;
     PairShape m_shape;
-    std::array<std::vector<std::int64_t>, 2> m_positions;  // the same for all examples
+    std::array<std::vector<std::int64_t>, 2> m_positions;  // object positions, same in all examples
     std::array<std::int64_t, 2> m_whole{};
     std::vector<std::int64_t> m_starts;  // for texts: the first object of each
     std::int64_t m_window = 0;           // tokens of a text that are read

@@ -12,7 +12,7 @@ namespace relascope::core {
 
 struct DirectionsRead {
     double share = 0.0;   ///< |P P_map|^2 / k, 0 to 1
-    double chance = 0.0;  ///< of random directions: the dimensions of the map, of all
+    double chance = 0.0;  ///< share for random directions: the dimensions of the map, of all
 };
 
 /// `basis` [d, k]: orthonormal columns. The map reads the rows of its projections of queries and

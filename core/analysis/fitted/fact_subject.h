@@ -18,7 +18,7 @@ namespace relascope::core {
 
 /// What the masks of examples say of patches.
 struct MaskedPatches {
-    std::vector<ObjectMask> masks;       ///< of each example; without pixels
+    std::vector<ObjectMask> masks;       ///< mask of each example, without pixels
     std::vector<std::uint16_t> numbers;  ///< [examples, patches]: the object; 0: none
     bool groups = false;
 };
@@ -58,9 +58,9 @@ private:
     PairObjects m_objects;
     FactPairs m_pairs;
     std::unique_ptr<MaskedPatches> m_masked;
-    std::vector<std::int32_t> m_occupied;  // of attributes: examples that may exchange theirs
+    std::vector<std::int32_t> m_occupied;  // group of each example, to exchange attributes within
     std::vector<std::string> m_known;
-    std::size_t m_fact = 0;  // of masks, by maskFactNames()
+    std::size_t m_fact = 0;  // index of the fact in maskFactNames(), for masks
     std::size_t m_leftOut = 0;
 };
 

@@ -40,7 +40,7 @@ struct ObjectRows {
 
     explicit ObjectRows(const FactPairs& facts);
     std::int64_t size() const { return example.size(0); }
-    /// Of a stream [examples, objects, d] these rows, [rows, d].
+    /// These rows, [rows, d], of a stream [examples, objects, d].
     torch::Tensor of(const torch::Tensor& stream) const;
 };
 
@@ -50,7 +50,7 @@ struct StreamAxes {
     torch::Tensor axes;        ///< [d, k], orthonormal columns
     torch::Tensor values;      ///< [k]: the variance along each
     torch::Tensor scale;       ///< [k]: z = axes' (x - mean) / scale
-    double variance = 0.0;     ///< of all directions
+    double variance = 0.0;     ///< total variance, over all directions
     torch::Tensor covariance;  ///< [d, d] of the rows to fit
     bool diagonal = false;     ///< these are the stream's own axes
 
@@ -60,7 +60,7 @@ struct StreamAxes {
 struct AxesOptions {
     std::string scale = "stream";  ///< or "white"
     std::int64_t most = 64;        ///< directions
-    double least = 1e-4;           ///< of the largest variance
+    double least = 1e-4;           ///< least variance of a direction, as a fraction of the largest
     bool onePlace = false;         ///< one mean for all places, as of blocks of a text
 };
 /// The axes of a stream [rows, d], from the examples to fit. Throws OptionError("fact", ...) where
@@ -110,7 +110,7 @@ struct RidgePath {
         double chosen = 0.0;  ///< AUC on the examples to choose
     };
     std::vector<Step> steps;
-    std::size_t best = 0;  ///< of ties the larger ridge
+    std::size_t best = 0;  ///< index of the best step; of ties the larger ridge
     const FittedForm& fit() const { return steps[best].fit; }
 };
 const std::vector<double>& usualRidges();

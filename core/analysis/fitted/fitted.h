@@ -25,7 +25,7 @@ struct FittedOptions {
     bool remove = false;
     std::string save;
     std::string attributes;  ///< a CSV file; empty: those of the data
-    std::int64_t seed = 0;   ///< of the split
+    std::int64_t seed = 0;   ///< seed of the split
 };
 
 /// What fit-relation measured, for its sentences.
@@ -35,7 +35,7 @@ struct FittedFacts {
         double variance = 0.0;  ///< share
         /// Least share of a random subspace; not a number: unknown.
         double randomVariance = std::numeric_limits<double>::quiet_NaN();
-        PairedChange change;                       ///< of the metric
+        PairedChange change;                       ///< change of the metric
         double randomMean = 0.0;                   ///< mean change by random subspaces
         double randomLow = 0.0, randomHigh = 0.0;  ///< their range
         std::int64_t cheaper = 0, random = 0;      ///< random ones that cost less; all

@@ -27,7 +27,7 @@ public:
     void add(const std::string& layer, std::int64_t first, const torch::Tensor& attention);
     /// [examples with an object, heads, kinds]: means over the patches on objects.
     torch::Tensor shares(const std::string& layer) const;
-    /// The same of the mean map over all examples.
+    /// [examples with an object, heads, kinds]: shares of the mean map over all examples.
     torch::Tensor placeAlone(const std::string& layer) const;
 
 private:
@@ -38,7 +38,7 @@ private:
     std::int64_t m_first;
     std::vector<std::string> m_kinds;
     std::map<std::string, std::vector<torch::Tensor>> m_shares;
-    std::map<std::string, torch::Tensor> m_sums;  // of maps [heads, positions, positions]
+    std::map<std::string, torch::Tensor> m_sums;  // sums of maps [heads, positions, positions]
 };
 
 }  // namespace relascope::core

@@ -28,7 +28,7 @@ struct StreamPoint {
 struct StreamPlan {
     std::vector<StreamPoint> streams;
     std::vector<PairMap> maps;  ///< relations and heads; point: of the scores before the softmax
-    std::vector<std::string> patterns;  ///< of attention among the objects
+    std::vector<std::string> patterns;  ///< hook points of attention among the objects
     std::int64_t batch = 50;
 };
 /// Throws OptionError("path", ...) for a model without streams of its objects.
@@ -37,7 +37,7 @@ StreamPlan streamPlan(EditedModel& model, const FactSubject& subject);
 struct StreamsRead {
     std::vector<torch::Tensor> streams;  ///< [rows, d] float, of those that were asked
     torch::Tensor input;                 ///< [rows, k]: pixels, tokens as one-hot, or vectors
-    std::vector<torch::Tensor> maps;     ///< of each map the scores of the pairs to test [pairs]
+    std::vector<torch::Tensor> maps;     ///< scores of each map for the pairs to test, [pairs]
 };
 
 /// What a reading keeps; all may be left out.

@@ -19,8 +19,8 @@ namespace relascope::core {
 struct JacobianLens {
     /// By the index of AnswerStream::points, 0 before the first layer; float32 [d, d], on the CPU.
     std::map<std::size_t, torch::Tensor> matrices;
-    /// Of a fit: how many texts and tokens of each, CRC-32 of the weights; 0 where a file says
-    /// nothing.
+    /// How many texts a fit read, how many tokens of each, and the CRC-32 of the weights; 0 where a
+    /// file says nothing.
     std::int64_t texts = 0, tokens = 0;
     std::uint32_t weights = 0;
 };
@@ -41,9 +41,9 @@ JacobianLens readJacobians(const std::string& path, const JacobianSize& size);
 void writeJacobians(const JacobianLens& lens, const std::string& path);
 
 struct JacobianFit {
-    std::int64_t tokens = 64;  ///< of a text that are read
-    /// Of these the first that are left out, where attention rests on them alone; a quarter at
-    /// most.
+    std::int64_t tokens = 64;  ///< tokens of a text that are read
+    /// Number of first tokens that are left out, where attention rests on them alone; a quarter of
+    /// the text at most.
     std::int64_t skipped = 16;
     std::int64_t together = 1024;  ///< tokens in one pass: copies of the text by directions
 };

@@ -34,9 +34,9 @@ struct LensAnswer {
 /// The answers that the stream at one position gives after one layer.
 struct LensCell {
     std::vector<LensAnswer> top;    ///< most likely first
-    std::vector<LensAnswer> asked;  ///< those of LensOptions::answers, in order
-    double probability = 0.0;       ///< of the model's own answer at the position
-    std::int64_t rank = 0;          ///< of the model's own answer, from 1
+    std::vector<LensAnswer> asked;  ///< answers of LensOptions::answers, in order
+    double probability = 0.0;       ///< probability of the model's own answer at the position
+    std::int64_t rank = 0;          ///< rank of the model's own answer, from 1
     double entropy = 0.0;           ///< nats
 };
 
@@ -68,7 +68,7 @@ struct ModelInput;
 /// for a model without such a stream, and for a position or an answer that is not there.
 LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                      const LensOptions& what = {}, const JacobianLens* jacobian = nullptr);
-/// The same of the subject's input, with its edits in force and all names. Throws as logitLens(),
+/// The lens on the subject's input, with its edits in force and all names. Throws as logitLens(),
 /// OptionError if the sample does not fit the model.
 LensResult lensOf(AnalysisSubject& subject, const LensOptions& what,
                   const JacobianLens* jacobian = nullptr);

@@ -14,7 +14,7 @@ namespace relascope {
 
 struct PairOptions {
     std::string score = "sum";  ///< or "mean", per token
-    std::int64_t examples = 0;  ///< of a phenomenon, at most; 0: all
+    std::int64_t examples = 0;  ///< pairs of a phenomenon, at most; 0: all
     std::int64_t tokens = 100;  ///< pairs whose tokens are listed
     std::int64_t untrained = 4;
     bool along = false;  ///< also at every kept step of the run

@@ -176,7 +176,7 @@ UseClaims useClaims(const AblationTable& table);
 std::string useClause(const UseClaim& claim, const MetricWords& words, const std::string& noun,
                       const std::string& it = "it");
 
-/// The same as a clause of a first line, without intervals and with three numbers at most: "without
+/// A claim as a clause of a first line, without intervals and with three numbers at most: "without
 /// it accuracy falls from 93.1 to between 87.6 and 51.7 %". `oneEnd`: with the milder end alone; an
 /// empty `it`: "accuracy falls from ...".
 std::string useMeaning(const UseClaim& claim, const MetricWords& words,

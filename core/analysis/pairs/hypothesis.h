@@ -27,10 +27,10 @@ struct HypothesisTerms {
         std::vector<std::string> values = {};  ///< names of 0, 1, ...; empty: numbers as they are
     };
     std::vector<Fact> facts;
-    std::int64_t columns = 0;               ///< of the grid of the objects; 0: there is none
+    std::int64_t columns = 0;               ///< columns of the grid of the objects; 0: none
     bool tokens = false;                    ///< objects are tokens whose text is known
-    std::vector<std::string> classes = {};  ///< of tokens
-    std::vector<std::string> labels = {};   ///< of examples, by their number
+    std::vector<std::string> classes = {};  ///< names of the classes of tokens
+    std::vector<std::string> labels = {};   ///< names of the labels of examples, by their number
 };
 
 /// The values of the terms for some examples.
@@ -38,9 +38,9 @@ struct HypothesisValues {
     std::size_t objects = 0;
     std::vector<double> facts;         ///< [examples, objects, facts]; NaN: an empty place
     std::vector<std::string> tokens;   ///< [examples, objects], without blanks at their ends
-    std::vector<std::string> classes;  ///< of the same; empty: of none
+    std::vector<std::string> classes;  ///< [examples, objects]: class of each token; empty: of none
     std::vector<std::int64_t> starts;  ///< the place of object 0 of each example
-    std::vector<std::int64_t> labels;  ///< of each example; -1: it has none
+    std::vector<std::int64_t> labels;  ///< label of each example; -1: it has none
 };
 
 /// One pair of objects.

@@ -21,7 +21,7 @@ std::vector<std::uint16_t> objectsOfPatches(const ObjectMask& mask, std::size_t 
 
 /// "same object", with facts of objects "same kind" (all of them), and for each fact F "same F".
 std::vector<std::string> maskFactNames(const MaskFacts& about);
-/// The same of data; empty for those without masks.
+/// The names of the mask facts of data; empty for data without masks.
 std::vector<std::string> maskFactNames(const Dataset& data);
 
 /// Writes the truth [n, n] (PairTruth) of fact `fact` of maskFactNames() for the patches of an

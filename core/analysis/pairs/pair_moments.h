@@ -43,7 +43,7 @@ private:
         std::int64_t examples = 0;
         torch::Tensor ours, theirs;                           ///< at each place [places, maps]
         torch::Tensor between;                                ///< products [ours, theirs]
-        std::vector<torch::Tensor> oursWithin, theirsWithin;  ///< of each layer
+        std::vector<torch::Tensor> oursWithin, theirsWithin;  ///< products within each layer
     };
     void add(Half& half, const torch::Tensor& ours, const torch::Tensor& theirs) const;
 

@@ -73,7 +73,7 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
 const PairAttribute& attributeFor(PairAttributes& attributes, const PairObjects& objects,
                                   const Dataset& data, const std::string& name);
 
-/// Those that follow from the patches of images: places and mean colours.
+/// The attributes that follow from the patches of images: places and mean colours.
 PairAttributes attributesOfImages(const PairObjects& objects, const ImageDataset& data,
                                   const ImageInput& input);
 /// Adds attributes from a file, drops constant ones, merges equal ones, and splits ordered ones at
@@ -89,7 +89,7 @@ struct FactTable {
 };
 FactTable factsOfObjects(const PairObjects& objects, const Dataset& data);
 
-/// Of a text whose tokenizer is known, the object that begins the line of each object, [examples,
+/// The object that begins the line of each object of a text whose tokenizer is known, [examples,
 /// objects]; -1: the line began before them. Empty for other data.
 std::vector<int> lineStartsOf(const PairObjects& objects, const Dataset& data);
 

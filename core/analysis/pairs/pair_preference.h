@@ -28,7 +28,7 @@ struct PairPreference {
     std::int64_t unequal = 0, shorter = 0;
     std::vector<double> untrained = {};  ///< the accuracy of each model with fresh weights
     double frequencies =
-        std::numeric_limits<double>::quiet_NaN();  ///< of these alone; NaN: unknown
+        std::numeric_limits<double>::quiet_NaN();  ///< accuracy by frequencies alone; NaN: unknown
 };
 
 }  // namespace relascope

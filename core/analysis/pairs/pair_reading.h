@@ -62,8 +62,8 @@ struct PairReadings {
     std::vector<std::vector<float>> sent;
     /// For texts the mean value of each map towards the first token of the window; NaN: not known.
     std::vector<double> first;
-    std::vector<WeightMatrixFacts> weights;  ///< of each map; NaN without known projections
-    double accuracy = 0.0;                   ///< of the answers; mean error if they are numbers
+    std::vector<WeightMatrixFacts> weights;  ///< weight facts of each map; NaN: unknown projections
+    double accuracy = 0.0;                   ///< accuracy of the answers (of numbers: mean error)
 };
 
 /// Reads the maps in passes over the examples. `partial` gets the values so far and how many

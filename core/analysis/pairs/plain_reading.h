@@ -18,9 +18,9 @@ struct DescribedMap {
     double mean = 0.0, sd = 0.0;     ///< over the pairs
     bool head = false;               ///< attention, whose rows add up to 1
     double first = 0.0;              ///< attention to the first token of a text; NaN: not known
-    int columns = 0;                 ///< of the grid of the objects; 0: none
-    /// Of a text: the object that begins the line of each, [examples, objects], -1: none of them;
-    /// may be empty.
+    int columns = 0;                 ///< columns of the grid of the objects; 0: none
+    /// The object that begins the line of each object of a text, [examples, objects], -1: none of
+    /// them; may be empty.
     std::vector<int> lineStarts = {};
     /// Whether places are empty: one empty, and both; empty where places never are.
     PairTruth oneEmpty = {}, bothEmpty = {};

@@ -77,7 +77,7 @@ private:
     std::vector<std::pair<std::size_t, std::int64_t>> m_parts;  ///< group and first sentence
 };
 
-/// Of all pairs, and of each phenomenon that has pairs.
+/// The pair accuracy on all pairs, and on those of each phenomenon that has pairs.
 using PairPreferences = std::pair<PairPreference, std::vector<PairPreference>>;
 /// The pair accuracy by the scores of all sentences.
 PairPreferences pairAccuracies(const SentenceBatches& batches, const std::vector<double>& scores);

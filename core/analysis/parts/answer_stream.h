@@ -34,7 +34,7 @@ struct AnswerStream {
     Pool pool = Pool::None;
     Norm norm{nullptr};
     Linear hidden{nullptr}, project{nullptr}, out{nullptr};
-    MaskedHead head{nullptr};  ///< of encoders
+    MaskedHead head{nullptr};  ///< head of encoders (masked_language.h)
     /// The form of the scores where it is not that of the output layer; undefined: as they are.
     std::optional<OutputForm> form;
     std::int64_t vocabulary = 0;             ///< with `form`

@@ -24,7 +24,7 @@ struct BlockParts {
     NanochatAttentionImpl* shared = nullptr;
     /// Norms of what attention and feed-forward add, and what it is multiplied by behind them.
     NormImpl *attentionBehind = nullptr, *feedBehind = nullptr;
-    NormImpl* feedNorm = nullptr;  ///< of what the feed-forward reads; null: none
+    NormImpl* feedNorm = nullptr;  ///< norm of what the feed-forward reads; null: none
     double residualScale = 1.0;
 
     /// Whether what a sub-layer adds is its output itself.

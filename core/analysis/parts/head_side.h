@@ -35,10 +35,10 @@ private:
     torch::Tensor normed(const torch::Tensor& x) const;
 
     NormImpl* m_norm = nullptr;
-    bool m_all = false;  ///< of all heads as one vector
+    bool m_all = false;  ///< whether the norm reads all heads as one vector
     std::int64_t m_at = 0, m_heads = 1;
     double m_clip = 0.0;
-    torch::Tensor m_weight, m_bias;  ///< of all heads
+    torch::Tensor m_weight, m_bias;  ///< projection of all heads
     std::string m_projected, m_normed;
 };
 

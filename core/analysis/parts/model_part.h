@@ -10,18 +10,18 @@
 namespace relascope {
 
 enum class PartKind {
-    Embedding,       ///< of the input
+    Embedding,       ///< embedding of the input
     Positions,       ///< the positions' part of the embedding
-    SensoryHead,     ///< of self-attention
+    SensoryHead,     ///< head of self-attention
     RelationalHead,  ///< both of its paths
     Relation,        ///< inside a relational head: sent through one column of W_r
     Symbols,         ///< inside a relational head: taken from symbols; without a head the stream
                      ///< that an Abstractor begins with
-    CrossHead,       ///< of a decoder: attends to the encoder
+    CrossHead,       ///< head of a decoder that attends to the encoder
     FeedForward,     ///< without its last bias
     Bias,            ///< `where` names its part
     Edits,           ///< changes by edits at points between the parts
-    Feature,         ///< of an object: `where` is its number from 1, or its name
+    Feature,         ///< feature of an object: `where` is its number from 1, or its name
     Clip,            ///< what clipping takes off queries or keys, as a part of a score
     Distance,        ///< what the distance of two tokens adds to a score
     Mean             ///< what a fitted relation takes off the stream of a place

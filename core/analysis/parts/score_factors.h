@@ -26,9 +26,9 @@ struct ScoreComponents {
     torch::Tensor receiver, sender;
     /// [width, c]: receiver = (q - mean q) receiverOf, likewise the sender of k.
     torch::Tensor receiverOf, senderOf;
-    double receiverShare = 0.0, senderShare = 0.0, pairShare = 0.0;  ///< of the variance
+    double receiverShare = 0.0, senderShare = 0.0, pairShare = 0.0;  ///< shares of the variance
     double symmetric = 0.0;  ///< |symmetric part|^2 / |pair part|^2, by the weights; chance 0.5
-    double deviation = 0.0;  ///< of the scores, under the weights
+    double deviation = 0.0;  ///< standard deviation of the scores, under the weights
     /// Whether all scores are the same, up to rounding: nothing is compared, and the shares are 0.
     bool constant = false;
     /// Whether the pair part is 0 up to rounding: no components.
@@ -52,7 +52,7 @@ struct ScoredPair {
 };
 struct ExtremePairs {
     std::vector<ScoredPair> highest, lowest;  ///< the most extreme first
-    std::int64_t tiles = 0, looked = 0;       ///< of the table, and those that were computed
+    std::int64_t tiles = 0, looked = 0;       ///< tiles of the table, and those that were computed
 };
 /// The `top` highest and lowest scores. Takes one tile beside two copies of the factors in
 /// float32; tiles that the lengths of their rows rule out are not computed. `progress` gets the

@@ -21,7 +21,7 @@ enum class ScoreKind { Relation, RelationalAttention, SensoryAttention, Cross };
 
 /// A map of scores, counted from 0.
 struct ScoreMap {
-    int stack = 0;  ///< of ModelStreams
+    int stack = 0;  ///< index in ModelStreams::stacks()
     int layer = 0;  ///< in that stack
     ScoreKind kind = ScoreKind::Relation;
     int index = 0;
@@ -34,7 +34,7 @@ struct SideParts {
     std::vector<StreamPart> parts;
     torch::Tensor values;    ///< [b, rows, parts, k]
     torch::Tensor recorded;  ///< what the model computed: [b, rows, k]
-    torch::Tensor tokens;    ///< of the part that is split: [b, rows, tokens, k]; undefined: none
+    torch::Tensor tokens;    ///< the split part by tokens: [b, rows, tokens, k]; undefined: none
 };
 
 /// Parts put together, and the sums of their vectors.
@@ -52,10 +52,10 @@ public:
     /// scores are no inner products of a stream of parts.
     ScoreParts(const ModelStreams& streams, const ScoreMap& map);
 
-    /// Those of a relation that was fitted to a stream of the model: parts of the stream through A
-    /// and B, the part "mean" of each place, and the number b as a bias on both sides, which has a
-    /// term with itself alone. Throws OptionError("relation", ...) for one of another stream or
-    /// width, and for a distance, which is also made of pairs of parts of one object.
+    /// The sides of a relation that was fitted to a stream of the model: parts of the stream
+    /// through A and B, the part "mean" of each place, and the number b as a bias on both sides,
+    /// which has a term with itself alone. Throws OptionError("relation", ...) for one of another
+    /// stream or width, and for a distance, which is also made of pairs of parts of one object.
     ScoreParts(const ModelStreams& streams, const RelationFile& relation, std::string name);
 
     const ScoreMap& map() const { return m_map; }
@@ -125,12 +125,12 @@ private:
         std::vector<StreamPlace> places;  ///< one after another along the objects
         NormImpl* norm = nullptr;
         int number = 1;
-        torch::Tensor weight, bias;  ///< of the projection: [k, d], [k]
-        std::string point;           ///< of what the projection gives; empty: there is none
+        torch::Tensor weight, bias;  ///< weight and bias of the projection: [k, d], [k]
+        std::string point;           ///< hook point of what the projection gives; empty: none
         std::int64_t at = 0;         ///< which head or relation of that point
         bool messages = false;       ///< reads what message passing gives
         HeadSide head;               ///< `weight` and `bias` have its norm folded in
-        torch::Tensor centre;  ///< of fitted relations, -weight mean of each place: [places, k]
+        torch::Tensor centre;  ///< -weight mean of each place, for fitted relations: [places, k]
     };
     const Side& of(ScoreSide side) const { return side == ScoreSide::I ? m_i : m_j; }
     const StreamStack& stack() const {
@@ -147,7 +147,7 @@ private:
               const std::string& point);
     void requireIndex(std::int64_t count, const char* what) const;
     [[noreturn]] void refuseKind() const;
-    /// Of a text of `length` tokens; 0: it ends with the objects.
+    /// Values rotated as in a text of `length` tokens; 0: it ends with the objects.
     torch::Tensor rotated(const torch::Tensor& values, const torch::Tensor& objects,
                           std::int64_t length) const;
     /// The sums `mix` of the rotated products of coefficients [b, rows, parts] and vectors [parts,
@@ -155,8 +155,8 @@ private:
     torch::Tensor mixedProducts(const torch::Tensor& coefficients, const torch::Tensor& vectors,
                                 const torch::Tensor& objects, const torch::Tensor& mix,
                                 std::int64_t length) const;
-    /// The same as parts(), of the input at the objects: [b, rows, ...]; or whole, where sides have
-    /// several places, and of images.
+    /// The parts as parts() gives them, from the input at the objects, [b, rows, ...]; or whole,
+    /// where sides have several places, and of images.
     SideParts partsOf(ScoreSide side, const PointTensors& points, const torch::Tensor& objects,
                       const torch::Tensor& input, std::int64_t length, bool edited,
                       const torch::Tensor& mix, TokenSplit* split) const;
@@ -170,8 +170,8 @@ private:
     Side m_i, m_j;
     double m_scale = 1.0, m_cap = 0.0;
     HeadDistance m_distance;
-    std::optional<double> m_fittedBias;  ///< of fitted relations
-    std::string m_name;                  ///< of fitted relations
+    std::optional<double> m_fittedBias;  ///< b of a fitted relation
+    std::string m_name;                  ///< name of a fitted relation
     std::int64_t m_firstPlace = 0;
     bool m_softmax = false, m_causal = false, m_closesDiagonal = false;
     std::int64_t m_window = 0;
@@ -198,9 +198,9 @@ StreamPart partNamed(const ModelStreams& streams, std::string text, const std::s
 
 /// The vectors of both sides of the objects of a batch.
 struct PartVectors {
-    std::vector<std::string> namesI, namesJ;  ///< of the groups of parts
+    std::vector<std::string> namesI, namesJ;  ///< names of the groups of parts
     torch::Tensor u, v;                       ///< [b, objects, groups, k]
-    torch::Tensor tokensI, tokensJ;           ///< of a part that is split: [b, objects, tokens, k]
+    torch::Tensor tokensI, tokensJ;           ///< a split part by tokens: [b, objects, tokens, k]
     std::string grain;                        ///< that it came to
 };
 /// `examples` [objects]: the example of each object, all of which are then one example of `u` and
@@ -245,10 +245,10 @@ struct ScoreCell {
 
 /// The terms of a cell: scale sum_r sign_r <u_a(r), v_b(r)>, over one or two cells.
 struct ScoreTerms {
-    SideParts i, j;       ///< of one example: values [1, cells, parts, k]
+    SideParts i, j;       ///< parts of one example: values [1, cells, parts, k]
     torch::Tensor signs;  ///< [cells]
     double scale = 1.0;
-    double value = 0.0;            ///< of the queries and keys as the model computed them
+    double value = 0.0;            ///< score or difference, from the queries and keys of the model
     std::optional<double> capped;  ///< what the cap of the map makes of it; empty: there is none
 
     /// Sums of terms, of vectors [cells, a, k] and [cells, b, k]: [a, b].

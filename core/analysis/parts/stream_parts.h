@@ -22,7 +22,7 @@ struct MessagePassingLayerImpl;
 
 /// A part of a stream. `value` is not used.
 struct StreamPart : AttributionPart {
-    /// Of a part of another stack than that of the map: "encoder", "abstractor".
+    /// Stack of a part of another stack than that of the map: "encoder", "abstractor".
     std::string stack = {};
     /// "encoder layer 1 sensory head 2".
     std::string text() const {
@@ -44,12 +44,12 @@ struct SubLayer {
     enum class Onto { Stream, Objects, Nothing };
     Kind kind = Kind::Attention;
     NormImpl* norm = nullptr;  ///< before it, or after the sum
-    int number = 1;            ///< of the norm: "norm 1"
+    int number = 1;            ///< number of the norm: "norm 1"
     std::string before, out;   ///< points: the stream before it, and its output
     std::string after;         ///< point: the stream after it
     Onto onto = Onto::Stream;
-    NormImpl* behind = nullptr;  ///< of its output, before that is added; null: none
-    double scale = 1.0;          ///< of what is added
+    NormImpl* behind = nullptr;  ///< norm of its output, before that is added; null: none
+    double scale = 1.0;          ///< factor of what is added
 };
 
 /// A block of any of the models with streams.
@@ -57,9 +57,9 @@ struct StreamBlock {
     std::string hook;  ///< "blocks.0"
     std::string path;  ///< "encoder_blocks.0"
     bool normFirst = true;
-    BlockParts parts;  ///< of Transformers and of dual attention
-    /// Of an Abstractor: the attention of the stream to itself, and that among the objects or to
-    /// them.
+    BlockParts parts;  ///< parts of a block of a Transformer or of dual attention
+    /// Attention of an Abstractor: of the stream to itself, and among the objects or to them;
+    /// `image...`: of an Abstractor for images.
     AbstractorAttentionImpl *self = nullptr, *middle = nullptr;
     AttentionImpl *imageSelf = nullptr, *imageMiddle = nullptr;
     bool relational = false;  ///< the middle relates the objects
@@ -84,8 +84,8 @@ struct StreamStack {
     std::string start;     ///< prefix of hook_embed or hook_symbols: "", "encoder."
     bool symbols = false;  ///< begins with symbols
     bool raw = false;      ///< the input itself, without an embedding
-    StreamPlace objects;   ///< of Abstractors: what they relate
-    /// Of decoders: what each block attends to, one place after another.
+    StreamPlace objects;   ///< place of what an Abstractor relates
+    /// Places that each block of a decoder attends to, one after another.
     std::vector<std::vector<StreamPlace>> contexts;
 };
 
@@ -171,14 +171,14 @@ struct TokenSplit {
 std::vector<std::string> tokenPoints(const ModelStreams& streams, const StreamPart& part,
                                      const std::string& ownStack, const char* option);
 
-inline constexpr std::int64_t kMostFeatures = 64;  ///< of an object that are a part each
+inline constexpr std::int64_t kMostFeatures = 64;  ///< features of an object that are a part each
 
 /// Follows a linear map back through the stream to the parts that it reads, last part first.
 class StreamWalk {
 public:
     /// Gets parts and their values [b, n, parts, k] under the map; returns what is kept of them.
     using Keep = std::function<torch::Tensor(const torch::Tensor& values)>;
-    /// The same of values that are products of coefficients [b, n, parts] and vectors [parts, k],
+    /// `Keep` for values that are products of coefficients [b, n, parts] and vectors [parts, k],
     /// which are not made where only sums over rows are kept.
     using KeepProducts = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
     struct Chunk {
@@ -236,7 +236,7 @@ private:
     /// `way` of what is added, `inner` of the output.
     void feedForward(const Way& way, const Way& inner, const At& at, const StreamBlock& block);
     void start(const Way& way, const StreamStack& stack);
-    /// The same in front of the norm of the embedding.
+    /// Enters the parts that a stack begins with, in front of the norm of the embedding.
     void startAt(const Way& way, const StreamStack& stack);
     void back(const StreamPlace& place, Way way);
     /// Splits the part by tokens if it is one of the head: `g` [k, d_h] is the map behind it.

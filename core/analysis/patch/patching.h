@@ -24,7 +24,7 @@ struct AnswerMetric {
     Kind kind = Kind::LogitDifference;
     std::int64_t answer = -1, other = -1;
     std::int64_t position = -1;  ///< negative: from the end; of Following the first of its tokens
-    torch::Tensor tokens = {};   ///< of Following: [n], the ids of A
+    torch::Tensor tokens = {};   ///< token ids of A for Following: [n]
 
     /// The metric of scores [1, classes] or [1, n, classes], a 0-dimensional tensor.
     torch::Tensor of(const torch::Tensor& scores) const;
@@ -68,7 +68,7 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                   const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                   const std::function<void(const PatchResult&)>& partial = {},
                   const PatchedEdits& edits = {});
-/// The same of an open model, above the edits that its weights were trained with, and with names of
+/// Effects in an open model, above the edits that its weights were trained with, and with names of
 /// the positions. `classNames`: as OpenedModel::answerNames().
 PatchResult patch(OpenedModel& model, const ProbeSample& clean, const ProbeSample& corrupted,
                   const PatchOptions& how, const std::vector<std::string>& classNames,

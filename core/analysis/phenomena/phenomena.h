@@ -18,7 +18,7 @@ struct Phenomena {
     /// A part taken out in one way, on the pairs of one phenomenon.
     struct Change {
         PairedChange accuracy;
-        PairedChange difference;  ///< of score(good) - score(worst wrong one), nats
+        PairedChange difference;  ///< change of score(good) - score(worst wrong one), nats
     };
     struct Cell {
         int part = 0, phenomenon = 0;

@@ -14,7 +14,7 @@ namespace relascope::core {
 
 struct ContrastPlan {
     double seconds = 0.0;                   ///< that there are
-    std::function<double()> secondsOfPass;  ///< of a forward pass of one example
+    std::function<double()> secondsOfPass;  ///< seconds of a forward pass of one example
     std::string attributes;                 ///< ScanOptions::attributes
     std::stop_token stop = {};
     std::function<bool(double)> progress = {};  ///< gets the fraction done; false cancels

@@ -42,7 +42,7 @@ EffectEstimates estimateEffects(ModelImpl& model, const ModelOptions& options,
                                 const ProgressCallback& progress = {},
                                 const std::function<void(const EffectEstimates&)>& partial = {},
                                 std::any* kept = nullptr);
-/// The same of an open model, above the edits that its weights were trained with.
+/// Estimates for an open model, above the edits that its weights were trained with.
 EffectEstimates estimateEffects(OpenedModel& model, const DatasetPtr& data,
                                 const Interventions& interventions, const EstimateOptions& what,
                                 const std::stop_token& stop = {},

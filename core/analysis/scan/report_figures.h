@@ -36,7 +36,7 @@ struct ReportNumbers {
 /// What a part changes taken out in that way; null: it was not measured.
 const AblationRow::Way* wayOf(const ModelScan::Component& part, EditOp how);
 
-/// Those that the scan has numbers for.
+/// The figures that the scan has numbers for.
 std::vector<ReportFigure> reportFigures(const ModelScan& scan);
 
 }  // namespace relascope::core

@@ -19,8 +19,8 @@ struct ModelScan {
     struct Component {
         std::string title;      ///< "layer 2, relation 1"
         AblationRow row;        ///< its ways by mean and resampling; none: not measured exactly
-        double estimate = 0.0;  ///< of the change of the loss without it; NaN: not yet
-        double estimatedSize = 0.0;  ///< the same without signs, by which parts are ordered
+        double estimate = 0.0;  ///< estimated change of the loss without it; NaN: not yet
+        double estimatedSize = 0.0;  ///< estimate without signs, by which parts are ordered
         bool together = false;       ///< several parts at once: all relations of a layer
         std::string use;             ///< partUseName(); empty: not measured
     };
@@ -31,7 +31,7 @@ struct ModelScan {
         /// The numbers behind it, with their intervals; may be empty.
         std::string proof;
         std::string part;                ///< AblationRow::part that it is about
-        std::vector<std::int64_t> maps;  ///< of `atlas`, the best first; empty: no map
+        std::vector<std::int64_t> maps;  ///< maps of `atlas`, the best first; empty: no map
         double effect = 0.0;  ///< what the mildest replacement changes, or what misleads does
         /// Edits that confirm it: what the metric is with each, on the examples of the scan.
         struct Check {
@@ -40,7 +40,7 @@ struct ModelScan {
             bool operator==(const Check&) const = default;
         };
         std::vector<Check> checks;
-        /// The same for people: "eval --examples 500 --edit 'layer 1 attention zero' gives 87.6 %".
+        /// Checks for people: "eval --examples 500 --edit 'layer 1 attention zero' gives 87.6 %".
         std::string confirm;
         /// 0..1: how much of what untrained models miss of its attribute the map has; 0 without
         /// one.
@@ -68,22 +68,22 @@ struct ModelScan {
     /// "500 images (100 different, 80 of them trained on) of occurs, accuracy 94.6 %, beside 8
     /// untrained models (47.1 to 52.4 %)"; empty: not measured yet.
     std::string heading;
-    std::int64_t step = 0;        ///< of the weights
+    std::int64_t step = 0;        ///< step of the weights
     std::string metric;           ///< "accuracy", "mean_error"
-    double base = 0.0;            ///< of the whole model; NaN: not yet
+    double base = 0.0;            ///< metric of the whole model; NaN: not yet
     bool text = false;            ///< examples are windows of text
-    std::int64_t tokens = 0;      ///< of each, at most; 0: all
+    std::int64_t tokens = 0;      ///< tokens of each window, at most; 0: all
     std::int64_t wanted = 0;      ///< examples of the second pass, and of the maps
-    std::int64_t measured = 0;    ///< those so far
+    std::int64_t measured = 0;    ///< examples measured so far
     std::int64_t available = 0;   ///< that the data have
-    std::int64_t different = 0;   ///< of the measured ones, by what they show; 0: not known
-    std::int64_t trainedOn = -1;  ///< of the different ones; -1: not known
+    std::int64_t different = 0;   ///< different measured examples, by what they show; 0: not known
+    std::int64_t trainedOn = -1;  ///< different examples that were trained on; -1: not known
     std::int64_t meanOf = 0;      ///< examples that means are taken over; 0: not known
     bool oneAnswer = false;       ///< each example has one answer, right or wrong
     /// Examples of the first pass, so far and in all: others, so that parts are not chosen and
     /// measured on the same ones.
     std::int64_t estimated = 0, choosing = 0;
-    std::int64_t shift = 1;               ///< of another example's values
+    std::int64_t shift = 1;               ///< shift to the example whose values are taken
     std::int64_t exact = 0;               ///< parts that are measured exactly
     std::int64_t untrained = 0;           ///< models that are compared
     std::int64_t otherExamples = 0;       ///< examples that these answer
@@ -92,12 +92,12 @@ struct ModelScan {
     std::vector<std::string> described;   ///< maps whose attributes are looked for; empty: not yet
     std::int64_t allMaps = 0;             ///< that the model has
     std::vector<Component> parts;         ///< by the largest effect, then by the estimate
-    RelationAtlas atlas;                  ///< of the described maps
+    RelationAtlas atlas;                  ///< atlas of the described maps
     double least = 0.0;                   ///< what a part has to cost to matter
     std::int64_t comparisons = 0;         ///< parts with a claim
-    double expectedFalsePositives = 0.0;  ///< of uncorrected 95 % intervals, at most
+    double expectedFalsePositives = 0.0;  ///< false claims of uncorrected 95 % intervals, at most
     std::vector<Finding> findings;        ///< the best first, at most twelve
-    std::vector<Explanation> explanations;  ///< of maps of findings
+    std::vector<Explanation> explanations;  ///< explanations of maps of findings
     bool explained = false;                 ///< all that there was time for are measured
     std::vector<std::string> notFound;      ///< sentences on what is not there
     std::string remark;                     ///< what time did not suffice for; may be empty

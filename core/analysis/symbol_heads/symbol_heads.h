@@ -44,9 +44,9 @@ struct SymbolHeads {
         Differs differs = Differs::Rule;
         Place place = Place::Last;
         std::array<std::vector<double>, 2> values = {};  ///< by the rule of the prompt and draw
-        PairedChange all = {};                           ///< of the means of both
+        PairedChange all = {};                           ///< score by the means of both prompts
         std::array<PairedChange, 2> ofRule = {};
-        double share = 0.0;    ///< of the way from one item to the other, twice the margin
+        double share = 0.0;    ///< share of the way from one item to the other, twice the margin
         double changed = 0.0;  ///< fraction of right answers that became the other item
         double p = 1.0;        ///< by the maximum over all effects
         bool moves = false;    ///< the answer towards that of the other context
@@ -59,7 +59,7 @@ struct SymbolHeads {
         std::string what;  ///< "rule", "token", "rule or token"
     };
 
-    std::int64_t draws = 0;          ///< of items; pairs of contexts of each kind are twice as many
+    std::int64_t draws = 0;          ///< draws of items; each kind has twice as many pairs
     std::vector<AblationRow> parts;  ///< without ways, in the order of the pass
     std::array<Followed, 2> followed = {};
     std::vector<Effect> effects;
@@ -69,7 +69,7 @@ struct SymbolHeads {
 };
 
 struct SymbolHeadOptions {
-    std::int64_t pairs = 100;    ///< of contexts, of each kind
+    std::int64_t pairs = 100;    ///< pairs of contexts, of each kind
     std::int64_t examples = 10;  ///< in a context, at most
     std::vector<std::string> where = {"examples", "last"};
     std::vector<std::string> what = {"heads", "relations"};              ///< groups of AblationRow

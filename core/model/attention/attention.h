@@ -41,7 +41,7 @@ struct HeadOptions : ScoreOptions {
     bool norm_plus_one = false;  ///< these norms multiply by 1 + weight
     bool relational = false;     ///< also records its inner products as relations
     bool projects = true;        ///< has its projections; otherwise attend() alone can be called
-    torch::Tensor added = {};    ///< of the places, to the scaled scores: [h, n, m], or undefined
+    torch::Tensor added = {};    ///< position bias of the scaled scores: [h, n, m], or undefined
 
     std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
     std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }

@@ -33,7 +33,7 @@ struct RotaryOptions {
     std::string rope_short_factors, rope_long_factors;  ///< numbers, one for each pair
     /// nanochat's: turned the other way, by cosines and sines that are rounded to bfloat16.
     bool rotary_backwards = false, rotary_rounded = false;
-    /// Of images (DINOv3): the grid of patches, whose rows turn the first quarter of a head's
+    /// The grid of patches of images (DINOv3), whose rows turn the first quarter of a head's
     /// dimensions and whose columns the second, each with its partner half a head further.
     /// `turned_first` tokens before the patches do not turn. 0 rows: positions of a sequence.
     std::int64_t turned_rows = 0, turned_columns = 0, turned_first = 0;

@@ -47,8 +47,8 @@ struct PointStep {
     What what = What::Read;
     Hooks* reader = nullptr;
     Axis axis = Axis::Batch;
-    std::vector<torch::Tensor> places = {};  ///< of each dimension [k] int64; undefined: all of it
-    torch::Tensor values = {};               ///< of Put broadcastable to the selected part
+    std::vector<torch::Tensor> places = {};  ///< places by dimension, [k] int64; undefined: all
+    torch::Tensor values = {};               ///< numbers; for Put broadcastable to the selection
 };
 using PointPlan = std::vector<PointStep>;
 

@@ -121,7 +121,7 @@ struct Family {
     std::string architecture;          ///< the descriptor
     std::vector<std::string> classes;  ///< values of `architectures` that are this model
     std::string teacher;               ///< the class with two classifiers; empty: there is none
-    /// Those of `classes` that have no classifier: their answer are features.
+    /// The names in `classes` of models without a classifier: their answer are features.
     std::vector<std::string> bare = {};
     /// Keys that published models have and the defaults of the class are not, for lists of what
     /// works on a family.

@@ -12,15 +12,15 @@ namespace relascope::core {
 struct TimmName {
     std::string name;
     std::int64_t heads;
-    double eps;              ///< of the norms
+    double eps;              ///< epsilon of the norms
     std::string activation;  ///< as FeedForwardImpl has it
     std::string pool;        ///< as PublicImageOptions has it
     bool poolAll;            ///< ImageEndOptions::pool_all
 };
 
-/// Those that open.
+/// The ViTs that open.
 const std::vector<TimmName>& timmNames();
-/// Those that do not, each with what this program does not compute.
+/// The names of ViTs that do not open, each with what this program does not compute.
 const std::vector<std::pair<std::string, std::string>>& refusedTimmNames();
 
 }  // namespace relascope::core

@@ -34,17 +34,17 @@ struct ServedSplit {
 };
 
 struct ServedDeclaration {
-    std::string name;     ///< of the door
-    std::string program;  ///< that serves it: "train.py"
+    std::string name;     ///< name of the door
+    std::string program;  ///< program that serves it: "train.py"
     std::string model;    ///< the name of its class
     std::string device, dtype;
     std::int64_t parameters = 0, step = -1;
     InputKind input = InputKind::Images;
-    std::int64_t channels = 3, height = 1, width = 1;  ///< of images, pixels
+    std::int64_t channels = 3, height = 1, width = 1;  ///< size of images; height, width in pixels
     std::int64_t patchHeight = 1, patchWidth = 1;      ///< 0: there are no patches
     std::int64_t firstTokens = 0;                      ///< positions before the patches
-    std::int64_t length = 1, vocabulary = 1;           ///< of tokens
-    std::int64_t objects = 1, objectDim = 1;           ///< of objects
+    std::int64_t length = 1, vocabulary = 1;           ///< longest input; size of the vocabulary
+    std::int64_t objects = 1, objectDim = 1;           ///< objects of an input; numbers of each
     std::int64_t outputs = 1;                          ///< classes, or the vocabulary
     bool tokenScores = false;                          ///< each position has scores of its own
     std::vector<std::string> classNames;               ///< may be empty
@@ -56,7 +56,7 @@ struct ServedDeclaration {
     bool tokensAlone = true;  ///< nothing else is read, so that equal tokens are equal examples
     bool causal = false;      ///< tokens see those before them alone
     bool gradients = false, fresh = false, encode = false;
-    std::vector<std::int64_t> steps;  ///< whose weights are kept
+    std::vector<std::int64_t> steps;  ///< steps whose weights are kept
 
     const ServedPoint* point(const std::string& name) const;
     const ServedSplit* split(const std::string& name) const;

@@ -24,7 +24,7 @@ struct ServedTensor {
                        ///< "bool"
     std::vector<std::int64_t> sizes;
     std::span<const std::uint8_t> bytes;
-    std::shared_ptr<const void> owner;  ///< of `bytes`
+    std::shared_ptr<const void> owner;  ///< owner of the memory of `bytes`
 };
 
 /// What happens at a point.
@@ -38,7 +38,7 @@ struct ServedAction {
     Do what = Do::Read;
     bool gradient = false;  ///< backward() gives the gradient of what was read or exchanged
     std::string axis = {};
-    /// Of each axis; none: all of it.
+    /// The chosen places of each axis; none: all of it.
     std::vector<std::optional<std::vector<std::int64_t>>> places = {};
     ServedTensor values = {};
 };
@@ -53,7 +53,7 @@ struct ServedPass {
     std::vector<std::pair<std::string, ServedAction>> points = {};
     /// The block that ends with that stream: it and those before it are not run.
     std::optional<std::pair<std::string, ServedTensor>> after = {};
-    std::optional<std::int64_t> step = {};     ///< of kept weights
+    std::optional<std::int64_t> step = {};     ///< kept weights of that step
     std::optional<std::uint64_t> fresh = {};   ///< weights drawn by that seed
     std::optional<std::int64_t> version = {};  ///< other weights than these are an error
     bool gradients = false;

@@ -52,7 +52,7 @@ private:
     torch::Tensor fitted(const ServedTensor& scores, const torch::Tensor& x) const;
 
     ServedDeclaration m_declared;
-    std::vector<std::vector<Axis>> m_axes;  ///< of each point
+    std::vector<std::vector<Axis>> m_axes;  ///< axes of each point
     std::string m_lastBlock, m_whyNoStreams;
     ServedLinkPtr m_link;
     ServedChoice m_weights;

@@ -8,10 +8,10 @@
 
 namespace relascope::core {
 
-/// The same numbers, without a copy where they are contiguous on the CPU. Throws Error for a type
-/// that does not travel.
+/// The numbers of a tensor, without a copy where they are contiguous on the CPU. Throws Error for a
+/// type that does not travel.
 ServedTensor servedTensor(const torch::Tensor& tensor);
-/// The same numbers, without a copy. Throws Error unless there are as many bytes as sizes say.
+/// A tensor of these numbers, without a copy. Throws Error unless the sizes fit the bytes.
 torch::Tensor tensorOf(const ServedTensor& tensor);
 
 }  // namespace relascope::core

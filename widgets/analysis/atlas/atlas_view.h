@@ -62,7 +62,7 @@ private:
     TableView* m_table;
     SegmentedControl* m_choice;  ///< which panel about the chosen map is shown
     QStackedWidget* m_panels;
-    QStringList m_titles{QStringLiteral("The map")};  ///< of the panels
+    QStringList m_titles{QStringLiteral("The map")};  ///< titles of the panels
     QScrollArea* m_scroll;
     AtlasSheet* m_sheet;
 };
