@@ -545,13 +545,16 @@ void addFurtherPages(MainWindow& window) {
     QObject::connect(atlas, &AtlasPage::workbenchRequested, &window,
                      [&window] { window.showPage(PageId::Workbench); });
     atlas->inspectsCheckpoint = [&window] { return window.inspectedPage() == PageId::Checkpoint; };
-    QObject::connect(atlas, &AtlasPage::checkpointRequested, &window,
-                     [&window](const std::optional<MapCell>& map) {
-                         auto* page =
-                             qobject_cast<CheckpointPage*>(window.page(PageId::Checkpoint));
-                         if (map) page->inspector()->showMap(map->kind, map->layer, map->index);
-                         window.showPage(PageId::Checkpoint);
-                     });
+    QObject::connect(
+        atlas, &AtlasPage::checkpointRequested, &window,
+        [&window](const std::optional<MapCell>& map) {
+            auto* page = qobject_cast<CheckpointPage*>(window.page(PageId::Checkpoint));
+            if (map && map->i < 0)
+                page->inspector()->showMap(map->kind, map->layer, map->index);
+            else if (map)
+                page->inspector()->showCell(map->kind, map->layer, map->index, map->i, map->j);
+            window.showPage(PageId::Checkpoint);
+        });
 
     auto* workbench = window.workbench();
     auto* findings = workbench->findings();

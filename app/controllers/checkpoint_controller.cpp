@@ -402,7 +402,7 @@ void CheckpointController::show(const Question& question) {
 void CheckpointController::choose(const Question& input) {
     if (input.option("text"))
         m_feed.offerText(QString::fromStdString(input.text("text")));
-    else if (core::hasOwnInput(input))
+    else if (core::hasOwnInput(input) || input.option("sample"))
         m_feed.choose(input);
     else
         inspect();
@@ -432,7 +432,8 @@ void CheckpointController::weightsLoaded(const QString& warning) {
 }
 
 void CheckpointController::chooseFirst() {
-    if (const auto wanted = std::exchange(m_first, {}); core::hasOwnInput(wanted))
+    if (const auto wanted = std::exchange(m_first, {});
+        core::hasOwnInput(wanted) || wanted.option("sample"))
         return choose(wanted);
     auto first = firstInput(m_feed.offer());
     if (first.option("text") && m_data.isText() && !m_data.pinned_text.empty())

@@ -218,7 +218,7 @@ void InspectorFeed::choose(const Question& input) {
     m_request = input;
     m_text = QString::fromStdString(input.text("text"));
     if (input.option("text")) return readText();
-    if (input.option("reference") || input.option("random")) {
+    if (input.option("reference") || input.option("random") || input.option("sample")) {
         m_own.reset();
         return Q_EMIT inputRead();
     }
@@ -467,7 +467,7 @@ void InspectorFeed::readCapture() {
 
 void InspectorFeed::askTraining() {
     auto asked = question();
-    if (!asked.sample && !asked.option("sample"))
+    if (!asked.sample && (!asked.option("sample") || asked.option("data")))
         return refuse(
             QStringLiteral("A training reads texts, pictures and examples: choose one of these"));
     if (!asked.sample) {

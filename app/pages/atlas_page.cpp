@@ -66,7 +66,8 @@ AtlasPage::AtlasPage(Controllers& controllers)
     connect(this, &AnalysisWindow::stepRequested, this,
             [this](qint64 step) { m_controllers.selection.setStep(step); });
     connect(this, &AnalysisWindow::mapRequested, this, [this](MapKind kind, int layer, int index) {
-        if (isOfCheckpoint()) return Q_EMIT checkpointRequested(MapCell{kind, layer, index});
+        if (isOfCheckpoint())
+            return Q_EMIT checkpointRequested(MapCell{kind, layer, index, 0, -1, -1});
         auto view = m_controllers.selection.view();
         view.kind = kind, view.layer = layer, view.index = index;
         m_controllers.selection.setView(view);
@@ -130,8 +131,10 @@ LongTask& AtlasPage::scanTask() {
 }
 
 void AtlasPage::showExample(const QString& split, qint64 example, const MapCell& cell) {
-    // A checkpoint is shown with inputs of its own.
-    if (isOfCheckpoint()) return Q_EMIT checkpointRequested(cell);
+    if (isOfCheckpoint()) {
+        showExampleOfCheckpoint(split, example);
+        return Q_EMIT checkpointRequested(cell);
+    }
     // Captures hold other examples, but where they are all there is.
     if (m_controllers.runInput.showsCapture() && !m_controllers.runInput.recorded())
         m_controllers.selection.setStep(std::nullopt);
@@ -141,6 +144,20 @@ void AtlasPage::showExample(const QString& split, qint64 example, const MapCell&
     m_wanted->source = cell.i, m_wanted->target = cell.j;
     m_wanted->reversed = false;
     Q_EMIT workbenchRequested();
+}
+
+void AtlasPage::showExampleOfCheckpoint(const QString& split, qint64 example) {
+    auto& checkpoint = m_controllers.checkpoint;
+    auto wanted = inputAs({{"sample", std::int64_t{example}}});
+    if (checkpoint.isServed()) {
+        wanted.set("split", split.toStdString());
+    } else {
+        const auto file = m_controllers.measurements.dataOf(checkpoint.feed().path().toStdString());
+        // With a head each analysis numbers the pictures in its own way.
+        if (file.isEmpty() || checkpoint.headDisabledReason().isEmpty()) return;
+        wanted.set("data", file.toStdString());
+    }
+    checkpoint.show(wanted);
 }
 
 void AtlasPage::learn(Learn why) {

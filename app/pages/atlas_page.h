@@ -52,7 +52,8 @@ Q_SIGNALS:
     void learnRefused(const QString& path, const QString& sentence);
     /// The Workbench is to be shown: its inspector shows what was chosen here.
     void workbenchRequested();
-    /// The page Checkpoint, which has the subject, is to be shown: with a map, or for new edits.
+    /// The page Checkpoint, which has the subject, is to be shown: with a map, or for new edits. Of
+    /// a map that was chosen alone, i and j are -1.
     void checkpointRequested(const std::optional<relascope::MapCell>& map);
 
 private:
@@ -62,6 +63,8 @@ private:
     std::optional<Subject> subject() const;
     std::optional<Subject> ofRun() const;
     std::optional<Subject> ofCheckpoint() const;
+    /// Gives the page Checkpoint this example of the data that were measured on.
+    void showExampleOfCheckpoint(const QString& split, qint64 example);
     /// Whether the subject is an opened checkpoint, and no run.
     bool isOfCheckpoint() const;
     void refresh();

@@ -97,6 +97,25 @@ ProbeSample givenSample(const core::OpenedModel& model, const ProbeSample& sampl
     return read;
 }
 
+core::DatasetPtr evaluationFile(const core::OpenedModel& model, const std::string& file,
+                                const std::string& split, OpenedDataSets& sets);
+
+/// The data of `--data` whose examples are looked at, as analyses number them.
+core::DatasetPtr exampleData(const core::OpenedModel& model, wire::Asked a, OpenedDataSets& sets) {
+    const auto file = a.text("data");
+    if (readsText(model))
+        return core::openEvaluationText(model, {"", file, "", 0}, sets.progress(), sets.stop());
+    if (!core::takesHead(model.options())) return evaluationFile(model, file, splitOf(a), sets);
+    auto& head = a.subjects.front().head;
+    try {
+        return headPictures(a, model, sets).measured;
+    } catch (const OptionError&) {
+        if (!head.empty()) throw;
+        head = "none";  // pictures without classes
+        return headPictures(a, model, sets).measured;
+    }
+}
+
 }  // namespace
 
 SampleInput readSample(core::OpenedModel& opened, const wire::Asked& a, OpenedDataSets& sets) {
@@ -125,12 +144,14 @@ SampleInput readSample(core::OpenedModel& opened, const wire::Asked& a, OpenedDa
         sample.target.tokens = a.value<Ids>("target");
     } else {
         const auto named = dataOf(a, pathOf(a));
-        if (!named)
+        const bool given = a.option("data") != nullptr;
+        if (!named && !given)
             throw OptionError("--image",
                               "a checkpoint has no data of its own; give --image, --text, "
-                              "--tokens, --reference N or --random SEED");
-        const auto split = splitOf(a);
-        const auto data = datasets::readyFor(opened.options(), sets.at(*named, split));
+                              "--data with --sample N, --tokens, --reference N or --random SEED");
+        const auto split = given ? core::folderName(a.text("data")) : splitOf(a);
+        const auto data = given ? exampleData(opened, a, sets)
+                                : datasets::readyFor(opened.options(), sets.at(*named, split));
         const auto number = a.value<std::int64_t>("sample");
         if (number >= data->size())
             throw OptionError("--sample", std::to_string(number) + " is out of range: there are " +

@@ -354,6 +354,9 @@ std::vector<FieldSpec> inputFields() {
     return {
         askedField("sample", FieldKind::Integer, "example number"),
         askedField("split", FieldKind::Text, "split the example is from"),
+        askedPath("data",
+                  "data that the example is of, in place of a run's own: .npz images, a folder of "
+                  "pictures or a text file"),
         askedPath("image", "a PNG or JPEG file instead of an example of the data"),
         askedField("text", FieldKind::Text, "a text instead of an example of the data"),
         askedPath("tokenizer", "tokenizer for --text: gpt2, or a tokenizer file or folder"),

@@ -13,6 +13,15 @@
 namespace relascope::core {
 namespace {
 
+/// Whether a question is about one input, and not measured on data.
+bool readsInput(const Question& asked) {
+    if (const auto* analysis = analysisOfCommand(asked.command))
+        return analysis->input != AnalysisInput::Data &&
+               analysis->input != AnalysisInput::Sentences &&
+               analysis->input != AnalysisInput::OwnPrompts;
+    return asked.command.empty() || asked.command == kInspectView;
+}
+
 /// The inputs that one option says.
 const std::set<std::string>& kindsOfInput() {
     static const std::set<std::string> kinds = {"sample", "text",      "tokens",
@@ -23,14 +32,15 @@ const std::set<std::string>& kindsOfInput() {
 }  // namespace
 
 bool hasOwnInput(const Question& asked) {
-    return std::any_of(asked.options.begin(), asked.options.end(), [](const Option& option) {
-        return option.name != "sample" && kindsOfInput().contains(option.name);
+    return std::any_of(asked.options.begin(), asked.options.end(), [&](const Option& option) {
+        return option.name == "data"
+                   ? readsInput(asked)
+                   : option.name != "sample" && kindsOfInput().contains(option.name);
     });
 }
 
 Question inputOf(const Question& asked) {
     Question input;
-    const auto* analysis = analysisOfCommand(asked.command);
     const auto split = asked.text("split");
     if (const auto clean = asked.text("clean"); !clean.empty()) {
         input.options = {inputOfWord("--clean", clean)};
@@ -38,10 +48,7 @@ Question inputOf(const Question& asked) {
         return input;
     }
     // The split that data are measured on is no input.
-    if (analysis &&
-        (analysis->input == AnalysisInput::Data || analysis->input == AnalysisInput::Sentences ||
-         analysis->input == AnalysisInput::OwnPrompts))
-        return input;
+    if (analysisOfCommand(asked.command) && !readsInput(asked)) return input;
     const auto fields = inputFields();
     for (const auto& option : asked.options)
         if (std::any_of(fields.begin(), fields.end(),

@@ -58,8 +58,9 @@ std::string pythonValue(const FieldValue& value) {
 
 /// The named options of a view, each behind a comma.
 std::string pythonOptions(const View& view, bool inputAlone) {
-    static const std::set<std::string> input = {
-        "sample", "split", "image", "text", "tokenizer", "tokens", "target", "reference", "random"};
+    static const std::set<std::string> input = {"sample",    "split",     "data",   "image",
+                                                "text",      "tokenizer", "tokens", "target",
+                                                "reference", "random"};
     std::string line;
     for (const auto& option : view.options)
         if (!inputAlone || input.contains(option.name))

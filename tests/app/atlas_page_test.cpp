@@ -287,6 +287,19 @@ TEST_F(AtlasPageTest, OfACheckpointThePageCheckpointShowsWhatIsAskedFor) {
     EXPECT_EQ(page()->about().subject->edits().edits.size(), 1U);
     const auto path = page()->about().subject->model().path;
     EXPECT_EQ(path, golden + "/model");
+    // An example of the data that are measured on, with its cell.
+    c().measurements.setDataOf(path, QString::fromStdString(golden + "/pictures"));
+    Q_EMIT page()->exampleRequested({}, 2, MapCell{MapKind::SensoryAttention, 1, 0, 0, 4, 5});
+    EXPECT_EQ(window->currentPage(), PageId::Checkpoint);
+    const auto& feed = c().checkpoint.feed();
+    ASSERT_TRUE(waitUntil([&] { return feed.shown().option("data") && feed.settled(); }));
+    EXPECT_EQ(feed.shown().value<std::int64_t>("sample"), 2);
+    EXPECT_EQ(maps->view().layer, 1);
+    EXPECT_EQ(maps->view().source, 4);
+    EXPECT_EQ(maps->view().target, 5);
+    const auto view = app::viewOf(feed.shown());
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view->text("data"), golden + "/pictures");
     // A run that is looked at again is the subject again.
     window->showPage(PageId::Workbench);
     window->showPage(PageId::Atlas);

@@ -38,6 +38,31 @@ TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
         EXPECT_NE(words.out.find(part), std::string::npos) << part;
 }
 
+TEST(CheckpointCli, AnExampleOfDataIsAnInput) {
+    const std::string golden =
+        std::string(RELASCOPE_FIXTURES) + "/golden/fitted-relations/same_kind/";
+    const std::string pictures = "'" + golden + "pictures'";
+    const auto look = [&](const std::string& words) {
+        return runCli("inspect '" + golden + "model' --kind attention-sa --json " + words);
+    };
+    const auto example = json(look("--data " + pictures + " --sample 1")),
+               file = json(look("--image '" + golden + "pictures/1.png'"));
+    EXPECT_EQ(example["values"], file["values"]);
+    EXPECT_NE(json(look("--data " + pictures))["values"], file["values"]) << "example 0";
+    const auto behind = look("--data " + pictures + " --sample 3");
+    EXPECT_EQ(behind.code, 2);
+    EXPECT_NE(behind.err.find("3 is out of range: there are 3 examples of pictures"),
+              std::string::npos)
+        << behind.err;
+    EXPECT_NE(look("--sample 1").err.find("--data with --sample N"), std::string::npos);
+    // An analysis of one input takes it, too.
+    const auto parts = [&](const std::string& words) {
+        return json(runCli("attribute '" + golden + "model' --json " + words));
+    };
+    EXPECT_EQ(parts("--data " + pictures + " --sample 1")["parts"],
+              parts("--image '" + golden + "pictures/1.png'")["parts"]);
+}
+
 TEST(CheckpointCli, InfoMeasuresTheValuesOfTensors) {
     const TemporaryFolder home("tensor-values");
     std::filesystem::create_directories(home.path());
