@@ -20,6 +20,7 @@
 #include "types/text_format.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/export/export.h"
+#include "widgets/form/field_form.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -48,14 +49,15 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, const About& about, Loo
       m_analysis(analysis),
       m_about(about),
       m_asking(analysis, quick, measurements),
-      m_options(new QWidget(this)) {
-    auto* rows = widgets::columnOf(m_options);
-    auto* bar = new widgets::Box(&widgets::Theme::panel, false, m_options);
+      m_options(new widgets::DialogBody(this)) {
+    auto* inside = m_options->inside();
+    auto* rows = widgets::columnOf(inside);
+    auto* bar = new widgets::Box(&widgets::Theme::panel, false, inside);
     auto* line = widgets::rowOf(bar, {16, 4, 16, 4}, 8);
     // The controls are made in the order in which Tab reaches them.
     if (std::any_of(analysis.fields.begin(), analysis.fields.end(),
                     [](const auto& field) { return field.above; })) {
-        auto* first = new widgets::Box(&widgets::Theme::panel, false, m_options);
+        auto* first = new widgets::Box(&widgets::Theme::panel, false, inside);
         auto* over = widgets::rowOf(first, {16, 4, 16, 0}, 8);
         m_above = new AnalysisOptions(first);
         m_above->addFields(analysis, true);
@@ -85,7 +87,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, const About& about, Loo
     lines->addWidget(m_controls);
     m_controls->addFields(analysis);
     rows->addWidget(bar);
-    rows->addWidget(widgets::horizontalLine(m_options));
+    rows->addWidget(widgets::horizontalLine(inside));
     m_strip = new JobStrip(this);
     m_view = widgets::makeAnalysisView(analysis, this);
     m_strip->follow(m_asking.task());
@@ -100,6 +102,8 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, const About& about, Loo
         m_run->hide();
     }
     m_options->setVisible(m_inputs->any() || !m_controls->isEmpty());
+    // As high as its rows, unless the window is too low for them.
+    m_options->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     auto* column = widgets::columnOf(this);
     column->addWidget(m_options);
     column->addWidget(m_strip);

@@ -19,6 +19,7 @@ class QPushButton;
 
 namespace relascope::widgets {
 class AnalysisFrame;
+class DialogBody;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
@@ -118,7 +119,7 @@ private:
     Asking m_asking;
     core::OptionValues m_values;
     std::map<std::string, core::OptionValues> m_ofPath;
-    QWidget* m_options;  ///< all rows of controls
+    widgets::DialogBody* m_options;  ///< all rows of controls
     AnalysisOptions* m_controls;
     AnalysisOptions* m_above = nullptr;  ///< fields above the button; null: there are none
     QPushButton* m_fold = nullptr;       ///< analyses on demand: shows and hides their options

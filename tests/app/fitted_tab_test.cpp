@@ -2,9 +2,11 @@
 // What the tab of fitted relations offers: facts of the data, and data for a checkpoint.
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QUndoStack>
 
 #include "analysis/analysis.h"
@@ -12,6 +14,7 @@
 #include "app/pages/analysis_window.h"
 #include "support/rooms.h"
 #include "tests/app/subject_at.h"
+#include "widgets/form/field_form.h"
 
 using namespace relascope;
 using namespace relascope::app;
@@ -77,6 +80,29 @@ TEST(AnalysisTab, MeasuresACheckpointOnDataThatAreChosen) {
     checkpoint.model().path = "/models/clip";
     other.setSubject(checkpoint);
     EXPECT_EQ(other.tab("ablate")->question().text("data"), "");
+}
+
+TEST(AnalysisTab, ScrollsItsOptionsWhereTheWindowIsLow) {
+    QUndoStack history;
+    Measurements measurements;
+    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
+    auto* tab = page.tab("fit-relation");
+    page.setSubject(subjectAt("/runs/a", {}));
+    tab->setUnfolded(true);
+    widgets::DialogBody* options = nullptr;
+    for (auto* area : tab->findChildren<QScrollArea*>())
+        if (auto* body = dynamic_cast<widgets::DialogBody*>(area)) options = body;
+    ASSERT_NE(options, nullptr);
+    page.resize(600, 240);
+    page.show();
+    const auto hidden = [&] {
+        QApplication::processEvents();
+        return options->verticalScrollBar()->maximum();
+    };
+    EXPECT_GT(hidden(), 0) << page.height() << " " << options->height();
+    page.resize(1400, 900);
+    EXPECT_EQ(hidden(), 0);
+    EXPECT_LT(options->height(), 250) << "no higher than its rows";
 }
 
 TEST(FittedTab, SavesUnderANameForEachModel) {

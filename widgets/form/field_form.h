@@ -31,8 +31,8 @@ private:
     QWidget* m_owner;
 };
 
-/// The part of a dialog that scrolls where the screen is too low for all of it; the buttons stand
-/// below it.
+/// Controls that scroll where the screen is too low for all of them: the part of a dialog above its
+/// buttons, or rows of options above what they are about.
 class DialogBody : public QScrollArea {
 public:
     explicit DialogBody(QWidget* parent);
