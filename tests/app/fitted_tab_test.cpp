@@ -23,14 +23,19 @@ namespace {
 
 using core::analysisNamed;
 
-TEST(FittedTab, OffersFactsThatCanBeFitted) {
+class FittedTab : public testing::Test {
+protected:
     QUndoStack history;
     Measurements measurements;
-    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
+    AnalysisWindow page{{&analysisNamed("fit-relation")}, history, measurements};
+    AnalysisTab* tab = page.tab("fit-relation");
+};
+
+TEST_F(FittedTab, OffersFactsThatCanBeFitted) {
     const auto facts = [&](Subject subject) {
         page.setSubject(std::move(subject));
         QStringList all;
-        for (auto* box : page.tab("fit-relation")->findChildren<QComboBox*>())
+        for (auto* box : tab->findChildren<QComboBox*>())
             for (int k = 0; box->isEditable() && k < box->count(); ++k) all << box->itemText(k);
         return all;
     };
@@ -44,11 +49,7 @@ TEST(FittedTab, OffersFactsThatCanBeFitted) {
     EXPECT_EQ(facts(std::move(masked)), QStringList({"same object", "same kind"}));
 }
 
-TEST(AnalysisTab, MeasuresACheckpointOnDataThatAreChosen) {
-    QUndoStack history;
-    Measurements measurements;
-    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
-    auto* tab = page.tab("fit-relation");
+TEST_F(FittedTab, MeasuresACheckpointOnDataThatAreChosen) {
     page.setSubject(subjectAt("/runs/a", {}));
     QLineEdit* line = nullptr;
     for (auto* one : tab->findChildren<QLineEdit*>())
@@ -82,11 +83,7 @@ TEST(AnalysisTab, MeasuresACheckpointOnDataThatAreChosen) {
     EXPECT_EQ(other.tab("ablate")->question().text("data"), "");
 }
 
-TEST(AnalysisTab, ScrollsItsOptionsWhereTheWindowIsLow) {
-    QUndoStack history;
-    Measurements measurements;
-    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
-    auto* tab = page.tab("fit-relation");
+TEST_F(FittedTab, ScrollsItsOptionsWhereTheWindowIsLow) {
     page.setSubject(subjectAt("/runs/a", {}));
     tab->setUnfolded(true);
     widgets::DialogBody* options = nullptr;
@@ -105,11 +102,7 @@ TEST(AnalysisTab, ScrollsItsOptionsWhereTheWindowIsLow) {
     EXPECT_LT(options->height(), 250) << "no higher than its rows";
 }
 
-TEST(FittedTab, SavesUnderANameForEachModel) {
-    QUndoStack history;
-    Measurements measurements;
-    AnalysisWindow page({&analysisNamed("fit-relation")}, history, measurements);
-    auto* tab = page.tab("fit-relation");
+TEST_F(FittedTab, SavesUnderANameForEachModel) {
     page.setSubject(subjectAt("/runs/a", {}));
     tab->setValues({{"save", std::string("same.safetensors")}, {"examples", std::int64_t{300}}});
     EXPECT_EQ(tab->question().text("save"), "same.safetensors");
