@@ -13,6 +13,7 @@
 #include "app/controllers/measurements.h"
 #include "app/pages/control_row.h"
 #include "question/question_fields.h"
+#include "widgets/form/field_form.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -93,8 +94,10 @@ void AnalysisInputs::addData(ControlRow& row) {
         row, field,
         [this](QWidget* parent, const QString& before) {
             const QString title = QStringLiteral("Data to measure on");
-            return readsText() ? QFileDialog::getOpenFileName(parent, title, before)
-                               : QFileDialog::getExistingDirectory(parent, title, before);
+            if (readsText()) return QFileDialog::getOpenFileName(parent, title, before);
+            return widgets::chooseFileOrFolder(
+                parent, title, before, QStringLiteral("NumPy archives (*.npz);;All files (*)"),
+                QStringLiteral("The folder that is listed, with its pictures"));
         },
         [this](const QString& path) { chooseData(path); });
     row.addGap();

@@ -3,7 +3,6 @@
 #include "app/controllers/hosts_controller.h"
 #include "app/controllers/job_queue.h"
 
-#include <QDialogButtonBox>
 #include <QDir>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -35,6 +34,7 @@
 #include "widgets/checkpoint/tensor_table.h"
 #include "widgets/checkpoint/verify_badge.h"
 #include "widgets/export/export.h"
+#include "widgets/form/field_form.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/input_chooser.h"
@@ -155,21 +155,9 @@ QWidget* CheckpointPage::makeRight() {
 }
 
 QString CheckpointPage::chooseWeights(QWidget* parent, const QString& title, const QString& start) {
-    QFileDialog dialog(parent, title, start, QString::fromLatin1(kFiles));
-    dialog.setFileMode(QFileDialog::ExistingFile);
-    // The dialogs of desktops choose either files or folders.
-    dialog.setOption(QFileDialog::DontUseNativeDialog);
-    QString folder;
-    auto* open = dialog.findChild<QDialogButtonBox*>()->addButton(
-        QStringLiteral("Open this folder"), QDialogButtonBox::ActionRole);
-    open->setToolTip(QStringLiteral("The folder that is listed, with its config.json and weights"));
-    open->setAutoDefault(false);
-    connect(open, &QPushButton::clicked, &dialog, [&] {
-        folder = dialog.directory().absolutePath();
-        dialog.close();
-    });
-    if (dialog.exec() == QDialog::Accepted) return dialog.selectedFiles().value(0);
-    return folder;
+    return widgets::chooseFileOrFolder(
+        parent, title, start, QString::fromLatin1(kFiles),
+        QStringLiteral("The folder that is listed, with its config.json and weights"));
 }
 
 namespace {

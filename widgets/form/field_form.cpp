@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include <QDialog>
+#include <QDialogButtonBox>
 #include <QEvent>
+#include <QFileDialog>
 #include <QLabel>
 #include <QPushButton>
 #include <QScreen>
@@ -115,6 +117,25 @@ void growToFit(QDialog* dialog) {
                 dialog->move(dialog->x(), std::max(screen.top(), dialog->y() - below));
         },
         Qt::QueuedConnection);
+}
+
+QString chooseFileOrFolder(QWidget* parent, const QString& title, const QString& start,
+                           const QString& filter, const QString& folderTip) {
+    QFileDialog dialog(parent, title, start, filter);
+    dialog.setFileMode(QFileDialog::ExistingFile);
+    // The dialogs of desktops choose either files or folders.
+    dialog.setOption(QFileDialog::DontUseNativeDialog);
+    QString folder;
+    auto* open = dialog.findChild<QDialogButtonBox*>()->addButton(
+        QStringLiteral("Open this folder"), QDialogButtonBox::ActionRole);
+    open->setToolTip(folderTip);
+    open->setAutoDefault(false);
+    QObject::connect(open, &QPushButton::clicked, &dialog, [&] {
+        folder = dialog.directory().absolutePath();
+        dialog.close();
+    });
+    if (dialog.exec() == QDialog::Accepted) return dialog.selectedFiles().value(0);
+    return folder;
 }
 
 }  // namespace relascope::widgets

@@ -53,4 +53,9 @@ QHBoxLayout* dialogButtons(QDialog* dialog, std::initializer_list<QPushButton*> 
 /// minimum size of a layout does not count the second line of a wrapped one.
 void growToFit(QDialog* dialog);
 
+/// Asks for a file, or for the folder that is listed. `folderTip`: what such a folder holds.
+/// Returns an empty path if the user cancels.
+QString chooseFileOrFolder(QWidget* parent, const QString& title, const QString& start,
+                           const QString& filter, const QString& folderTip);
+
 }  // namespace relascope::widgets
