@@ -18,6 +18,7 @@
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
 #include "interventions/relation_file.h"
+#include "model/public/public_options.h"
 #include "probe/probe_memory.h"
 #include "question/question_fields.h"
 #include "question/question_input.h"
@@ -178,10 +179,18 @@ core::OpenedModel& RequestHandler::open(const wire::Asked& asked, Request& reque
 }
 
 SampleInput RequestHandler::inputOf(const wire::Asked& asked) {
+    // Each edit of an example of a folder would read all of its pictures again.
+    Question read{{}, {asked.subjects.front()}, core::inputOf(asked).options};
+    read.subjects.front().edits.clear();
+    const bool ofFile = asked.option("data") && !asked.sample;
+    // A head is given with its pictures.
+    const bool keeps = ofFile && !core::takesHead(m_model->options());
+    if (keeps && m_exampleOf == read) return m_example;
     auto input = readSample(*m_model, asked, m_data);
     const bool example = !asked.sample && !core::hasOwnInput(asked);
-    if (isText(*m_model) && (example || asked.shortened))
+    if (isText(*m_model) && (example || ofFile || asked.shortened))
         core::shorten(input.sample, core::longestProbe(m_model->options(), core::probeBudget()));
+    if (keeps) m_exampleOf = std::move(read), m_example = input;
     return input;
 }
 

@@ -63,6 +63,8 @@ private:
     EditList m_editedBy;
 
     OpenedDataSets m_data;
+    Question m_exampleOf;   ///< the example of a file that was read last
+    SampleInput m_example;  ///< and what was read
 };
 
 }  // namespace relascope::serve

@@ -51,7 +51,8 @@ Question inputOf(const Question& asked) {
     if (analysisOfCommand(asked.command) && !readsInput(asked)) return input;
     const auto fields = inputFields();
     for (const auto& option : asked.options)
-        if (std::any_of(fields.begin(), fields.end(),
+        if ((option.name != "data" || readsInput(asked)) &&
+            std::any_of(fields.begin(), fields.end(),
                         [&](const auto& spec) { return spec.name == option.name; }))
             input.options.push_back(option);
     return input;
