@@ -282,6 +282,8 @@ torch::Tensor PairBlocks::gather(std::size_t block, const torch::Tensor& matrice
     return matrices.flatten().index_select(0, m_blocks[block].at);
 }
 
+namespace {
+
 /// x with A x = b, A positive, until kSolved of b is left: by conjugate gradients.
 torch::Tensor solved(const std::function<torch::Tensor(const torch::Tensor&)>& a,
                      const torch::Tensor& b) {
@@ -418,6 +420,8 @@ FittedForm minimise(const FitData& data, RelationForm form, double ridge, const 
                           "the stream has values that are too large to fit; choose another");
     return fit;
 }
+
+}  // namespace
 
 const std::vector<double>& usualRidges() {
     static const std::vector<double> ridges = {1.0, 0.1, 0.01, 0.001};

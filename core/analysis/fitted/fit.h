@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fits a bilinear relation to a fact of pairs on a frozen stream (interventions.md section 18): the
 // directions of the stream, a convex fit with one minimum, and the relation by rank. In double
-// precision.
+// precision, but for the steps of the fit.
 #pragma once
 
 #include <torch/types.h>
